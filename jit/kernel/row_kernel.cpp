@@ -12,6 +12,16 @@ namespace {
 constexpr int64_t kAlign = 64;
 /// Operations that a thread takes at a time.
 constexpr int64_t kGrain = 1 << 17;
+/// Bytes of the lanes of reductions over rows: they stay in the second cache. Fewer columns at a
+/// time cost more in calls than they save in memory.
+constexpr int64_t kNearLanes = 64 << 10;
+
+/// Whether no statement has anything to do with more than one position of the inner axis.
+bool columns_are_apart(const Kernel& kernel) {
+  return std::all_of(kernel.body.begin(), kernel.body.end(), [](const Statement& s) {
+    return std::holds_alternative<For>(s.node) || std::holds_alternative<ReduceRows>(s.node);
+  });
+}
 
 }  // namespace
 
@@ -57,6 +67,10 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
   }
   b.scratch_bytes = static_cast<size_t>(bytes);
   if (k.line) b.line = value(*k.line);
+  b.columns = b.extents.back();
+  if (sums_.any() && columns_are_apart(k))
+    b.columns = std::min(
+        b.columns, kAlign * std::max<int64_t>(1, kNearLanes / sums_.block_bytes(b.rows, kAlign)));
   b.row_work = 64 + b.extents.back() * std::max<int64_t>(1, k.facts.flops_per_element);
   return b;
 }
@@ -68,8 +82,10 @@ int64_t RowKernel::grain(const Bound& bound) const {
 RowKernel::Shares RowKernel::shares(const Bound& bound) const {
   constexpr int64_t kMost = RowSums::kLanes / kRowsTogether;
   const int64_t blocks = (bound.rows + RowSums::kBlock - 1) / RowSums::kBlock;
-  const bool few = pool_threads() > 1 && blocks < 2 * pool_threads();
-  return {blocks, few && bound.rows >= RowSums::kLanes ? kMost : 1};
+  const int64_t tiles =
+      bound.columns == 0 ? 1 : (bound.extents.back() + bound.columns - 1) / bound.columns;
+  const bool few = pool_threads() > 1 && blocks * tiles < 2 * pool_threads();
+  return {blocks, tiles, few && bound.rows >= RowSums::kLanes ? kMost : 1};
 }
 
 size_t RowKernel::room(const Bound& bound) const {
@@ -82,12 +98,12 @@ size_t RowKernel::room(const Bound& bound) const {
     return times(std::min<int64_t>(pool_threads(), shares), scratch) +
            times(1, static_cast<int64_t>(states_.bytes(bound.rows)));
   }
-  const int64_t length = bound.extents.back();
-  const auto [blocks, each] = shares(bound);
-  const int64_t threads = std::min<int64_t>(pool_threads(), blocks * each);
-  const int64_t lanes = sums_.block_bytes(bound.rows, length);
-  return times(1, blocks * sums_.state_bytes(length)) + times(threads, scratch) +
-         times(each > 1 ? blocks : threads, lanes);
+  const auto [blocks, tiles, each] = shares(bound);
+  const int64_t parts = blocks * tiles;
+  const int64_t threads = std::min<int64_t>(pool_threads(), parts * each);
+  const int64_t lanes = sums_.block_bytes(bound.rows, bound.columns);
+  return times(1, parts * sums_.state_bytes(bound.columns)) + times(threads, scratch) +
+         times(each > 1 ? parts : threads, lanes);
 }
 
 Engine RowKernel::run(const Bound& bound, const KernelRun& run) const {
@@ -121,48 +137,61 @@ class RowKernel::Call {
   }
 
   const Bound& bound() const { return bound_; }
-  absl::Span<std::byte* const> places() const { return shared_; }
+  /// By operand: where it begins, for these columns.
+  using Pointers = absl::InlinedVector<std::byte*, 24>;
+  Pointers places(const Columns& columns) const {
+    Pointers at = shared_;
+    const size_t axes = bound_.extents.size();
+    for (size_t i = 0; columns.first > 0 && i < at.size(); ++i)
+      if (at[i] != nullptr) at[i] += columns.first * bound_.strides[(i + 1) * axes - 1];
+    return at;
+  }
 
   /// A thread's own: with its locals in `scratch`, and the lanes of reductions over rows.
   class Worker {
    public:
-    Worker(const Call& call, std::byte* scratch, absl::Span<std::byte* const> lanes)
-        : call_(call), operands_(call.shared_.size()), places_(call.shared_) {
+    Worker(const Call& call, std::byte* scratch, const Columns& columns,
+           absl::Span<std::byte* const> lanes)
+        : call_(call),
+          operands_(call.shared_.size()),
+          places_(call.places(columns)),
+          extents_(call.bound_.extents) {
       const RowKernel& k = call.k_;
       for (size_t i = 0; i < operands_; ++i)
         if (call.local(k.places_[i]))
           places_[i] = scratch + call.bound_.locals[static_cast<size_t>(k.places_[i].buffer)];
       places_.insert(places_.end(), lanes.begin(), lanes.end());
+      extents_.back() = columns.length;
     }
-    void rows(int64_t begin, int64_t end) const { run(call_.bound_.extents, begin, end); }
-    /// One piece of a line.
-    void piece(int64_t which) const {
-      const Bound& b = call_.bound_;
-      absl::InlinedVector<int64_t, 4> extents = b.extents;
-      extents.back() = std::min(extents.back(), b.line - which * extents.back());
-      run(extents, which, which + 1);
-    }
-
-   private:
-    void run(absl::Span<const int64_t> extents, int64_t begin, int64_t end) const {
+    Worker(const Call& call, std::byte* scratch)
+        : Worker(call, scratch, {0, call.bound_.extents.back()}, {}) {}
+    void rows(int64_t begin, int64_t end) const {
       const Bound& b = call_.bound_;
       if (call_.by_simd_ != nullptr) {
         const auto all = absl::MakeConstSpan(places_);
         const auto own = all.first(operands_), lanes = all.subspan(operands_);
-        return call_.by_simd_->run({own, extents, b.strides, begin, end, lanes});
+        return call_.by_simd_->run({own, extents_, b.strides, begin, end, lanes});
       }
       KernelArgs args;
       args.data = places_.data();
-      args.extents = extents.data();
+      args.extents = extents_.data();
       args.strides = b.strides.data();
       args.begin = begin;
       args.end = end;
       call_.fn_(&args);
     }
+    /// One piece of a line.
+    void piece(int64_t which) {
+      const Bound& b = call_.bound_;
+      extents_.back() = std::min(b.extents.back(), b.line - which * b.extents.back());
+      rows(which, which + 1);
+    }
 
+   private:
     const Call& call_;
     size_t operands_;
-    absl::InlinedVector<std::byte*, 24> places_;
+    Pointers places_;
+    absl::InlinedVector<int64_t, 4> extents_;
   };
 
  private:
@@ -174,7 +203,7 @@ class RowKernel::Call {
   KernelFn fn_;
   const Bound& bound_;
   const SimdKernel* by_simd_;
-  absl::InlinedVector<std::byte*, 24> shared_;
+  Pointers shared_;
 };
 
 void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const {
@@ -183,7 +212,7 @@ void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const
   if (sums_.any()) return run_blocks(call);
   parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
     const Scratch scratch(bound.scratch_bytes);
-    Call::Worker(call, scratch.data(), {}).rows(begin, end);
+    Call::Worker(call, scratch.data()).rows(begin, end);
   });
 }
 
@@ -192,7 +221,7 @@ Engine RowKernel::run_some(const Bound& bound, const KernelRun& run, int64_t beg
   const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
   const Call call(*this, fn, bound, run);
   const Scratch scratch(bound.scratch_bytes);
-  Call::Worker(call, scratch.data(), {}).rows(begin, end);
+  Call::Worker(call, scratch.data()).rows(begin, end);
   return fn != nullptr ? Engine::generated : Engine::simd;
 }
 
@@ -208,61 +237,73 @@ void RowKernel::run_pieces(KernelFn fn, const Bound& bound, const KernelRun& run
   const Call call(*this, fn, bound, with_states);
   parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
     const Scratch scratch(bound.scratch_bytes);
-    const Call::Worker worker(call, scratch.data(), {});
+    Call::Worker worker(call, scratch.data());
     for (int64_t i = begin; i < end; ++i) worker.piece(i);
   });
   states_.finish(states.data(), bound.rows, bound.line, run.buffers.subspan(kept));
 }
 
+/// Part i: a block of rows and a tile of columns.
 void RowKernel::run_blocks(const Call& call) const {
   const Bound& bound = call.bound();
-  const int64_t length = bound.extents.back();
-  const auto [blocks, each] = shares(bound);
-  const Scratch states(static_cast<size_t>(blocks * sums_.state_bytes(length)));
-  const auto rows_of = [&](int64_t b) {
-    return std::min(RowSums::kBlock, bound.rows - b * RowSums::kBlock);
+  const auto [blocks, tiles, each] = shares(bound);
+  const int64_t parts = blocks * tiles, bytes = sums_.state_bytes(bound.columns);
+  const Scratch states(static_cast<size_t>(parts * bytes));
+  const auto room = static_cast<size_t>(sums_.block_bytes(bound.rows, bound.columns));
+  const auto part = [&, n = blocks](int64_t i) {
+    const int64_t first = i % n * RowSums::kBlock;
+    return Part{columns(bound, i / n), first, std::min(bound.rows, first + RowSums::kBlock)};
   };
-  const auto room = static_cast<size_t>(sums_.block_bytes(bound.rows, length));
-  const auto end_block = [&](int64_t b, absl::Span<std::byte* const> lanes) {
-    sums_.end(lanes, rows_of(b), length, states.data() + b * sums_.state_bytes(length));
+  const auto begin = [&](const Part& p, const Scratch& memory) {
+    return sums_.begin(memory.data(), p.end - p.begin, p.columns.length);
+  };
+  const auto end = [&](int64_t i, const Part& p, absl::Span<std::byte* const> lanes) {
+    sums_.end(lanes, p.end - p.begin, p.columns.length, states.data() + i * bytes);
   };
   if (each == 1) {
-    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(parts, 1, [&](int64_t from, int64_t to) {
       const Scratch memory(room);
-      for (int64_t b = begin; b < end; ++b) {
-        const auto lanes = sums_.begin(memory.data(), rows_of(b), length);
-        run_block(call, lanes, b, 0, 1);
-        end_block(b, lanes);
+      for (int64_t i = from; i < to; ++i) {
+        const Part p = part(i);
+        const auto lanes = begin(p, memory);
+        run_part(call, p, lanes, 0, 1);
+        end(i, p, lanes);
       }
     });
   } else {
     std::deque<Scratch> memory;
     std::vector<std::vector<std::byte*>> lanes;
-    for (int64_t b = 0; b < blocks; ++b)
-      lanes.push_back(sums_.begin(memory.emplace_back(room).data(), rows_of(b), length));
-    parallel_for(blocks * each, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        run_block(call, lanes[static_cast<size_t>(i / each)], i / each, i % each, each);
+    for (int64_t i = 0; i < parts; ++i) lanes.push_back(begin(part(i), memory.emplace_back(room)));
+    parallel_for(parts * each, 1, [&, n = each](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i)
+        run_part(call, part(i / n), lanes[static_cast<size_t>(i / n)], i % n, n);
     });
-    for (int64_t b = 0; b < blocks; ++b) end_block(b, lanes[static_cast<size_t>(b)]);
+    for (int64_t i = 0; i < parts; ++i) end(i, part(i), lanes[static_cast<size_t>(i)]);
   }
-  sums_.finish(states.data(), bound.rows, length, call.places());
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const Columns c = columns(bound, tile);
+    sums_.finish(states.data() + tile * blocks * bytes, bytes, bound.rows, c.length,
+                 call.places(c));
+  }
 }
 
-/// A block, or in each sixteen rows of it those whose lanes are this share's.
-void RowKernel::run_block(const Call& call, absl::Span<std::byte* const> lanes, int64_t block,
-                          int64_t share, int64_t shares) const {
+RowKernel::Columns RowKernel::columns(const Bound& bound, int64_t tile) {
+  const int64_t first = tile * bound.columns;
+  return {first, std::min(bound.columns, bound.extents.back() - first)};
+}
+
+/// All of it, or in each sixteen rows of it those whose lanes are this share's.
+void RowKernel::run_part(const Call& call, const Part& part, absl::Span<std::byte* const> lanes,
+                         int64_t share, int64_t shares) const {
   const Bound& bound = call.bound();
   const Scratch scratch(bound.scratch_bytes);
-  const int64_t first = block * RowSums::kBlock,
-                last = std::min(bound.rows, first + RowSums::kBlock);
   const int64_t rows = shares == 1 ? grain(bound) : RowSums::kLanes / shares;
   const int64_t step = shares == 1 ? rows : RowSums::kLanes;
-  const Call::Worker worker(call, scratch.data(), lanes);
+  const Call::Worker worker(call, scratch.data(), part.columns, lanes);
   Pace pace;
-  for (int64_t at = first + share * rows; at < last; at += step) {
-    worker.rows(at, std::min(last, at + rows));
-    pace.after(rows * bound.extents.back());
+  for (int64_t at = part.begin + share * rows; at < part.end; at += step) {
+    worker.rows(at, std::min(part.end, at + rows));
+    pace.after(rows * part.columns.length);
   }
 }
 

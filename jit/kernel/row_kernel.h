@@ -31,6 +31,7 @@ class RowKernel {
     std::vector<int64_t> offsets;  // bytes into its buffer, by operand
     std::vector<int64_t> locals;   // by buffer: where it begins in scratch memory
     size_t scratch_bytes = 0;
+    int64_t columns = 0;   // positions of the inner axis that reductions over rows take at a time
     int64_t row_work = 1;  // operations, about
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
@@ -57,18 +58,27 @@ class RowKernel {
   class Call;
 
   int64_t grain(const Bound& bound) const;
-  /// Blocks of rows whose reductions over rows are done apart, and shares of one: lanes that the
-  /// threads divide among them where there are few blocks.
+  struct Columns {
+    int64_t first, length;
+  };
+  /// What a reduction over rows does apart: a block of rows, or the last ones, of some columns.
+  struct Part {
+    Columns columns;
+    int64_t begin, end;
+  };
+  /// How many blocks and tiles of columns there are, and shares of each part: lanes that the
+  /// threads divide among them where there are few parts.
   struct Shares {
-    int64_t blocks, each;
+    int64_t blocks, tiles, each;
   };
   Shares shares(const Bound& bound) const;
+  static Columns columns(const Bound& bound, int64_t tile);
   void run_blocks(const Call& call) const;
   void run_pieces(KernelFn fn, const Bound& bound, const KernelRun& run) const;
   /// How many positions a call takes at a time.
   int64_t together() const { return loops().line ? 1 : kRowsTogether; }
-  void run_block(const Call& call, absl::Span<std::byte* const> lanes, int64_t block, int64_t share,
-                 int64_t shares) const;
+  void run_part(const Call& call, const Part& part, absl::Span<std::byte* const> lanes,
+                int64_t share, int64_t shares) const;
 
   const SimdKernel& simd() const;
 

@@ -100,9 +100,9 @@ std::vector<std::byte*> RowSums::lines_at(const Sum& sum, std::byte* states, int
   return at;
 }
 
-void RowSums::finish(std::byte* states, int64_t rows, int64_t length,
+void RowSums::finish(std::byte* states, int64_t bytes, int64_t rows, int64_t length,
                      absl::Span<std::byte* const> places) const {
-  const int64_t blocks = (rows + kBlock - 1) / kBlock, bytes = state_bytes(length);
+  const int64_t blocks = (rows + kBlock - 1) / kBlock;
   for (const Sum& sum : sums_) {
     const auto at = [&](int64_t block) { return lines_at(sum, states + block * bytes, length); };
     for (int64_t step = 1; step < blocks; step *= 2)

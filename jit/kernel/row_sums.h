@@ -32,9 +32,9 @@ class RowSums {
   /// From the lanes of a block to its states.
   void end(absl::Span<std::byte* const> lanes, int64_t rows, int64_t length,
            std::byte* states) const;
-  /// From the states of all blocks, one after the other and overwritten, to the results. `places`:
-  /// by operand, where each begins; `rows` of all blocks.
-  void finish(std::byte* states, int64_t rows, int64_t length,
+  /// From the states of all blocks, `bytes` from one to the next and overwritten, to the results.
+  /// `places`: by operand, where each begins; `rows` of all blocks.
+  void finish(std::byte* states, int64_t bytes, int64_t rows, int64_t length,
               absl::Span<std::byte* const> places) const;
 
  private:

@@ -8,7 +8,9 @@
 //
 // A reduction over all axes makes one line of what it reduces: a kernel belongs to its group if it
 // goes along all of that line, and no member reads what is reduced, which is there when all of the
-// line is done. Rows come first: what is left is joined by lines.
+// line is done. In the same way a reduction over leading axes, which are the rows then, takes in
+// what goes along all of its rows. Rows come first: what is left is joined by lines, then by
+// columns.
 //
 // A group stands where its last member stood. What reads its values in between and is no member
 // follows it: it is moved behind it, if it is an op without effects. Anything else that reads them
@@ -49,15 +51,20 @@ Int product(const Shape& shape, size_t from) {
   return n;
 }
 
-/// What a member reduces.
-enum class Along : uint8_t { rows, line };
+/// What a member reduces: each row, all rows to one value, or each column.
+enum class Along : uint8_t { rows, line, columns };
 
-/// A reduction inside each row: the axes that are rows, and all of what is reduced. Without rows:
-/// of the line.
+/// A reduction: the axes that are rows, and all of what is reduced. Without rows: of the line.
 struct Reduction {
+  Along along;
   Shape lead, domain;
 
-  bool of_line() const { return lead.empty(); }
+  /// Its results are there when all rows are done.
+  bool of_all_rows() const { return along != Along::rows; }
+  /// Elsewise its results have the shape of what it reads.
+  bool of_several() const {
+    return !identical(product(along == Along::line ? domain : lead, 0), Int(1));
+  }
   /// One value a row: nothing but ones behind the rows' axes.
   bool of_row(const Shape& shape) const {
     return begins_with(shape, lead) && identical(product(shape, lead.size()), Int(1));
@@ -96,12 +103,12 @@ class Grouping {
 
   Unused run() {
     for (const Step& s : steps_) {
-      std::optional<Axes> axes = axes_of(s);
+      const std::optional<Reduction> r = reduction_of(s);
       // Where a graph has not been rewritten equal sizes may have different names.
-      const bool rows = axes && !axes->over_rows && axes->rows.of_row(s.types[0].shape);
-      reductions_.push_back(rows ? std::optional(axes->rows) : std::nullopt);
-      const bool beside = axes && (axes->over_rows || along_ == Along::line);
-      sums_.push_back(beside ? std::optional(axes->rows) : std::nullopt);
+      const bool inside = r && r->along == along_ &&
+                          (r->of_all_rows() ? r->of_several() : r->of_row(s.types[0].shape));
+      reductions_.push_back(inside ? r : std::nullopt);
+      sums_.push_back(r && r->of_all_rows() ? r : std::nullopt);
     }
     for (size_t i = 0; i < steps_.size(); ++i) visit(i);
     std::erase_if(groups_,
@@ -113,12 +120,8 @@ class Grouping {
   }
 
  private:
-  struct Axes {
-    Reduction rows;
-    bool over_rows;  // the reduced axes are the rows
-  };
-  /// Of a reduction of a tensor in row-major order whose reduced axes lead or trail, or are all.
-  std::optional<Axes> axes_of(const Step& s) const {
+  /// Of a tensor in row-major order whose reduced axes lead or trail, or are all.
+  std::optional<Reduction> reduction_of(const Step& s) const {
     const ir::Node& n = *s.node;
     bool may = s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() && !s.epilogue &&
                n.op()->kind == Kind::reduce && n.in().size() == 1 && s.types.size() == 1;
@@ -133,28 +136,27 @@ class Grouping {
     const Arg value(like);
     ir::Filled filled = ir::fill(n.attrs(), n.places(), absl::MakeConstSpan(&value, 1));
     auto gone = reduced_axes(*n.op(), filled.args(), static_cast<int>(x.shape.size()));
-    const auto all = std::count(gone.begin(), gone.end(), true);
-    if (all == 0 || (all == static_cast<ptrdiff_t>(gone.size())) != (along_ == Along::line))
-      return {};
-    if (along_ == Along::line) return axes_of_line(n, shape);
+    const auto all = std::count(gone.begin(), gone.end(), true), rank = std::ssize(gone);
+    if (all == 0 || (all == rank) != (along_ == Along::line)) return {};
+    if (all == rank && knows_its_place(n)) return {};
+    if (all == rank) return Reduction{Along::line, {}, shape};
     const bool leads = gone.front();
-    const ptrdiff_t lead = leads ? all : static_cast<ptrdiff_t>(gone.size()) - all;
+    const ptrdiff_t lead = leads ? all : rank - all;
     if (std::count(gone.begin(), gone.begin() + lead, leads) != lead) return {};
-    return Axes{{Shape(shape.begin(), shape.begin() + lead), shape}, leads};
+    return Reduction{
+        leads ? Along::columns : Along::rows, {shape.begin(), shape.begin() + lead}, shape};
   }
 
   /// States of pieces know nothing of where in the line they begin.
-  std::optional<Axes> axes_of_line(const ir::Node& n, const Shape& shape) const {
-    const ReduceBodies bodies = reduce_bodies(*n.op(), types_of(n), n.in(0)->tensor().dtype);
-    if (reads_input(bodies.lift, 1) || identical(product(shape, 0), Int(1))) return {};
-    return Axes{{Shape(), shape}, false};
+  static bool knows_its_place(const ir::Node& n) {
+    return reads_input(reduce_bodies(*n.op(), types_of(n), n.in(0)->tensor().dtype).lift, 1);
   }
 
   /// A member works on one value a row, or on all elements of it, and reads what members make row
   /// by row: the same axes, the leading ones not broadcast.
   bool works_by_rows(const Step& s, const Group& g, const Reduction& r) const {
     const bool reduces = s.kind == Step::Kind::op;
-    if (r.of_line()) return works_along_line(s, g, r);
+    if (r.of_all_rows()) return works_on_all(s, g, r);
     const size_t rank = reduces ? 0 : s.types[0].shape.size();
     for (const Value* v : s.node->in()) {
       if (!g.makes(v)) continue;
@@ -166,8 +168,8 @@ class Grouping {
     return (identical(shape, r.domain) || r.of_row(shape)) && reads_along_rows(s, g, r);
   }
 
-  /// All that it reads of the group, and what it makes, is a whole line.
-  bool works_along_line(const Step& s, const Group& g, const Reduction& r) const {
+  /// All that it reads of the group, and what it makes, are all elements.
+  bool works_on_all(const Step& s, const Group& g, const Reduction& r) const {
     for (const Value* v : s.node->in())
       if (g.makes(v) && !identical(v->tensor().shape, r.domain)) return false;
     if (s.kind == Step::Kind::op) return true;
@@ -220,7 +222,7 @@ class Grouping {
   }
 
   static bool same(const Reduction& a, const Reduction& b) {
-    return identical(a.lead, b.lead) && identical(a.domain, b.domain);
+    return identical(a.lead, b.lead) && identical(a.domain, b.domain);  // whatever they reduce
   }
 
   bool members_work_by_rows(const Group& g, const Reduction& r) const {
@@ -312,7 +314,7 @@ class Grouping {
 
   /// A view that repeats what a group makes for each row along that row, and is never made.
   bool repeats_rows(const Step& s, const Group& g) const {
-    if (!s.elided || !g.open || g.rows == nullptr || g.rows->of_line() || !g.feeds(*s.node))
+    if (!s.elided || !g.open || g.rows == nullptr || g.rows->of_all_rows() || !g.feeds(*s.node))
       return false;
     const Shape& leading = g.rows->lead;
     const Value* from = s.node->in(0);
@@ -389,7 +391,7 @@ class Grouping {
     absl::flat_hash_map<const Value*, std::pair<int, Int>> at;  // slot, and shift from its first
     for (size_t i : g.members) {
       const Step& s = steps_[i];
-      const bool sum = g.rows->of_line() && s.kind == Step::Kind::op;
+      const bool sum = g.rows->of_all_rows() && s.kind == Step::Kind::op;
       (sum ? rows.sums : rows.nodes).push_back(s.node);
       for (size_t k = 0; k < s.in.size(); ++k) at[s.node->in(k)] = {s.in[k], s.shifts[k]};
       for (size_t k = 0; k < s.out.size(); ++k) {
@@ -469,7 +471,8 @@ class Grouping {
 
 Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph) {
   Unused unused = Grouping(steps, geometry, graph, Along::rows).run();
-  unused.merge(Grouping(steps, geometry, graph, Along::line).run());
+  for (const Along along : {Along::line, Along::columns})
+    unused.merge(Grouping(steps, geometry, graph, along).run());
   return unused;
 }
 
