@@ -34,13 +34,15 @@ bool layout_holds(const Guard& g, const Tensor& t) {
   const Shape& shape = t.geometry().shape;
   for (size_t i = 0; i < shape.size(); ++i)
     if (g.type.shape[i].known() && !identical(g.type.shape[i], shape[i])) return false;
-  return ir::stride_class(t.geometry()) == g.expected;
+  return ir::stride_class(t.geometry(), g.any_strides) == g.expected;
 }
 
 }  // namespace
 
 void Function::Compiled::prepare_guards(absl::Span<const std::string> names) {
   sources = traced.graph.sources();
+  for (const ir::Traced::Stride& s : traced.strides)
+    sources.push_back({traced.graph.inputs()[s.input], s.axis, /*stride=*/true});
   ir::for_each_node(traced.graph.body(), [&](const ir::Node* n) {
     using I = index_ops<Tensor>;
     presumes |=

@@ -206,10 +206,12 @@ struct GradientDeclaration {
   Site site;
 };
 
-/// What a symbol is: the size of `value` along `axis`, or the integer `value` itself (axis -1).
+/// What a symbol is: the size of `value` along `axis`, or the integer `value` itself (axis -1). The
+/// guards of a capture know strides too (Traced::strides), graphs do not.
 struct SymbolSource {
   Value* value = nullptr;  // null: nothing says
   int axis = -1;
+  bool stride = false;
 
   /// Does a parameter of the block say it? Those of a graph's body are its inputs.
   bool is_parameter_of(const Block& block) const;

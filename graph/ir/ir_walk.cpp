@@ -233,7 +233,9 @@ bool SymbolSource::is_parameter_of(const Block& block) const {
 }
 
 Int said(const SymbolSource& source, const Datum& argument) {
-  return source.axis < 0 ? argument.integer() : argument.tensor().size(source.axis);
+  if (source.axis < 0) return argument.integer();
+  const Geometry& g = argument.tensor().geometry();
+  return (source.stride ? g.strides : g.shape)[static_cast<size_t>(source.axis)];
 }
 Int said(const SymbolSource& source, const Data& arguments) {
   return said(source, arguments[source.value->index()]);

@@ -51,8 +51,9 @@ enum class GuardKind : uint8_t {
 struct Guard {
   GuardKind kind;
   Path path = {};
-  uint64_t expected = 0;  // layout: how strides lie (stride_class); identity: the version
-  TensorType type = {};   // layout
+  uint64_t expected = 0;     // layout: how strides lie (stride_class); identity: the version
+  TensorType type = {};      // layout
+  bool any_strides = false;  // layout: those above 1 are symbols
   bool requires_grad = false;
   SymFact fact = {};  // relation
   std::optional<RealFact> number = std::nullopt;
@@ -61,7 +62,8 @@ struct Guard {
 };
 
 /// How elements lie, as far as programs can tell: row-major, a permutation of that, or otherwise.
-uint64_t stride_class(const Geometry& geometry);
+/// `any_strides`: then those above 1 are not told apart.
+uint64_t stride_class(const Geometry& geometry, bool any_strides);
 
 /// What the tracer asks the front end.
 class TraceCallbacks {
@@ -125,6 +127,12 @@ struct Traced {
   std::vector<std::pair<const RealExpr*, size_t>> numbers;  // symbols, and which inputs they are
   std::vector<Returned> returns;
   std::vector<bool> strided;  // by output: eager's is not in row-major order, so this need not be
+  /// Of inputs: the symbols behind the graph's own, which only guards mention.
+  struct Stride {
+    size_t input;
+    int axis;
+  };
+  std::vector<Stride> strides;
 };
 
 struct TraceOptions {

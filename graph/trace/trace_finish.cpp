@@ -167,6 +167,78 @@ void Tracer::name_values() {
   for (const auto& f : graph_.functions()) for_each_node(f->body(), [&](Node* n) { name(*f, n); });
 }
 
+static void map_steps(std::vector<Returned>& returns, const std::function<Int(Int)>& change) {
+  for (Returned& r : returns)
+    for (Returned* part = &r; part != nullptr; part = part->base.get())
+      for (ViewStep& step : part->path) step.args = map_ints(step.args, change);
+}
+
+/// Graphs take inputs that lie in any way: their strides are no symbols of a graph. Where the
+/// trace's mentions one it is the number that it is now, by a guard. Takes the graph; returns what
+/// was taken for granted about strides, as the trace numbers symbols.
+std::vector<SymFact> Tracer::part_from_strides(Traced& traced) {
+  const auto is_stride = [&](uint32_t k) {
+    return absl::c_any_of(strides_, [&](const StrideSymbol& s) { return s.symbol == k; });
+  };
+  absl::flat_hash_map<uint32_t, Int> fixed;
+  const auto look = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (is_stride(k)) fixed.emplace(k, scope_.hint(symbol(k)));
+    return e;
+  };
+  if (!strides_.empty()) {
+    map_ints(graph_, look);
+    map_steps(traced.returns, look);
+    for (const auto* facts : {&scope_.guards(), &scope_.checks()})
+      for (const SymFact& f : *facts)
+        if (!absl::c_all_of(symbols_of(f.a - f.b), [&](uint32_t k) { return given_.contains(k); }))
+          look(f.a), look(f.b);
+    for (const auto& [k, now] : fixed) (void)scope_.require(Relation::eq, symbol(k), now);
+  }
+  traced.graph = take();
+  std::vector<SymFact> of_strides;
+  for (auto* facts : {&traced.graph.assumptions(), &traced.graph.checks()})
+    for (const SymFact& f : *facts)
+      if (absl::c_any_of(symbols_of(f.a - f.b), is_stride)) of_strides.push_back(f);
+  if (fixed.empty()) return of_strides;
+  const std::function<Int(Int)> fix = [&](Int e) {
+    return substitute(e, [&](uint32_t k) {
+      const auto it = fixed.find(k);
+      return it == fixed.end() ? symbol(k) : it->second;
+    });
+  };
+  map_ints(traced.graph, fix);
+  map_steps(traced.returns, fix);
+  return of_strides;
+}
+
+/// The symbols of strides follow those of the graph. `change`: of the latter, when they were
+/// numbered anew.
+void Tracer::give_strides(Traced& traced, std::vector<SymFact> facts,
+                          const std::function<Int(Int)>& change) {
+  const size_t own = traced.graph.symbols().size();
+  SymScope plain;
+  for (const SymbolInfo& info : traced.graph.symbols()) plain.fresh(info.hint, info.is_size);
+  absl::flat_hash_map<uint32_t, Int> now;
+  for (const StrideSymbol& s : strides_) {
+    now.emplace(s.symbol, symbol(static_cast<uint32_t>(own + traced.strides.size())));
+    plain.fresh(scope_.hint(symbol(s.symbol)));
+    traced.strides.push_back(s.of);
+  }
+  const auto anew = [&](Int e) {
+    return substitute(e, [&](uint32_t k) {
+      const auto it = now.find(k);
+      return it == now.end() ? change(symbol(k)) : it->second;
+    });
+  };
+  plain.enter();
+  for (SymFact& f : facts) {
+    f.a = anew(f.a), f.b = anew(f.b);
+    traced.guards.push_back({.kind = GuardKind::relation, .fact = f, .site = f.site});
+  }
+  plain.leave();
+}
+
 void Tracer::add_guards(Traced& traced) {
   traced.guards = std::move(guards_);
   for (const SymFact& f : traced.graph.assumptions())
@@ -233,14 +305,13 @@ Traced Tracer::finish(const Data& results, bool aliases) {
     for (const auto& [symbol, value] : real_values_)
       if (value == v) traced.numbers.emplace_back(symbol, v->index());
   traced.captured_now = std::move(captured_now_);
-  traced.graph = take();
+  std::vector<SymFact> of_strides = part_from_strides(traced);
   auto change = compact_symbols(traced.graph);
   for (Guard& g : guards_)
     if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();
-  for (Returned& r : traced.returns)
-    for (Returned* part = &r; part != nullptr; part = part->base.get())
-      for (ViewStep& step : part->path) step.args = map_ints(step.args, change);
+  map_steps(traced.returns, change);
   add_guards(traced);
+  give_strides(traced, std::move(of_strides), change);
   return traced;
 }
 

@@ -46,7 +46,7 @@ absl::InlinedVector<int, 6> packed_order(const Geometry& g) {
 
 }  // namespace
 
-uint64_t stride_class(const Geometry& g) {
+uint64_t stride_class(const Geometry& g, bool any_strides) {
   if (lies_as_sizes_say(g)) return 0;
   uint64_t code = 1;
   auto order = packed_order(g);
@@ -54,7 +54,10 @@ uint64_t stride_class(const Geometry& g) {
     for (int axis : order) code = code * 16 + static_cast<uint64_t>(axis);
     return code;
   }
-  for (Int s : g.strides) code = code * 0x9E3779B97F4A7C15 + static_cast<uint64_t>(s.hint()) + 1;
+  for (Int s : g.strides) {
+    const auto stride = static_cast<uint64_t>(s.hint());
+    code = code * 0x9E3779B97F4A7C15 + (any_strides ? std::min<uint64_t>(stride, 2) : stride) + 1;
+  }
   return code | uint64_t{1} << 63;
 }
 
@@ -331,7 +334,7 @@ Value* Tracer::lift(const Tensor& t) {
     l.start = graph_.add_input(type_of(t), found.path.text);
     guards_.push_back({.kind = GuardKind::layout,
                        .path = found.path,
-                       .expected = stride_class(t.geometry()),
+                       .expected = stride_class(t.geometry(), /*any_strides=*/false),
                        .type = type_of(t),
                        .requires_grad = t.requires_grad(),
                        .site = here()});
@@ -500,6 +503,26 @@ Int Tracer::capture_number(const Path& path, int64_t now) {
   return n;
 }
 
+/// Strides of the next input, which do not say row-major order: from its sizes where they follow
+/// from these, or of their own. Which of them are 0 and 1 is guarded (stride_class).
+void Tracer::lay_out(Geometry& g, const Geometry& real) {
+  const auto order = packed_order(real);
+  if (!order.empty()) {
+    const Geometry packed = Geometry::contiguous(g.permute(order).shape);
+    for (size_t i = 0; i < order.size(); ++i)
+      g.strides[static_cast<size_t>(order[i])] = packed.strides[i];
+    return;
+  }
+  for (size_t axis = 0; axis < real.strides.size(); ++axis) {
+    g.strides[axis] = real.strides[axis];
+    if (real.strides[axis].value() < 2) continue;
+    g.strides[axis] = scope_.fresh(real.strides[axis].value());
+    const uint32_t symbol = symbols_of(g.strides[axis])[0];
+    given_.insert(symbol);
+    strides_.push_back({symbol, {inputs_.size(), static_cast<int>(axis)}});
+  }
+}
+
 Datum Tracer::add_input(const InputSpec& spec) {
   specs_.push_back(spec);
   if (specs_.back().path.text.empty()) specs_.back().path.text = spec.name;
@@ -534,21 +557,13 @@ Datum Tracer::add_input(const InputSpec& spec) {
     for (uint32_t symbol : symbols_of(size)) given_.insert(symbol);
   Tensor t = tensor_for(graph_.add_input(type, spec.name));
   Geometry& g = t.impl()->geometry;
-  if (!usual) {
-    auto order = packed_order(real);
-    if (order.empty()) {
-      g.strides = real.strides;  // guarded by the stride class
-    } else {
-      Geometry packed = Geometry::contiguous(g.permute(order).shape);
-      for (size_t i = 0; i < order.size(); ++i)
-        g.strides[static_cast<size_t>(order[i])] = packed.strides[i];
-    }
-  }
+  if (!usual) lay_out(g, real);
   t.impl()->requires_grad = spec.requires_grad;
   guards_.push_back({.kind = GuardKind::layout,
                      .path = specs_.back().path,
-                     .expected = stride_class(real),
+                     .expected = stride_class(real, /*any_strides=*/true),
                      .type = type,
+                     .any_strides = true,
                      .requires_grad = spec.requires_grad});
   inputs_.push_back(t);
   return Datum(t);

@@ -216,6 +216,10 @@ class Tracer final : public Backend {
   void name_values();
   void tidy_detached();
   void add_guards(Traced& traced);
+  void lay_out(Geometry& g, const Geometry& real);
+  std::vector<SymFact> part_from_strides(Traced& traced);
+  void give_strides(Traced& traced, std::vector<SymFact> facts,
+                    const std::function<Int(Int)>& change);
   void written_inputs(std::vector<Write>& writes);
 
   TraceCallbacks& host_;
@@ -237,8 +241,13 @@ class Tracer final : public Backend {
   bool any_history_ = false;
   int64_t ops_ = 0;  // so far
   static constexpr int64_t kMostOps = int64_t{1} << 18;
-  absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes
-  std::vector<Node*> sized_;             // that make counts sizes
+  absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes and strides
+  struct StrideSymbol {
+    uint32_t symbol;
+    Traced::Stride of;
+  };
+  std::vector<StrideSymbol> strides_;
+  std::vector<Node*> sized_;  // that make counts sizes
   std::vector<Frame> frames_;
   std::vector<Chosen> chosen_;
   std::vector<Recursion*> recursions_;  // under way, the innermost last
