@@ -114,10 +114,11 @@ Expr leg(Expr a, double sign) {
 }
 
 /// b / (a^2 + b^2) and a / (a^2 + b^2), without the squares: they leave the range of floats where
-/// the quotients do not.
+/// the quotients do not. 0 where both are 0.
 std::array<Expr, 2> over_square_of_norm(Expr a, Expr b) {
   const Expr b_larger = le(abs(a), abs(b));
-  const Expr large = select(b_larger, b, a), small = select(b_larger, a, b);
+  const Expr longer = select(b_larger, b, a), small = select(b_larger, a, b);
+  const Expr large = select(eq(longer, 0.0), std::numeric_limits<double>::infinity(), longer);
   const Expr ratio = small / large;
   const Expr of_large = 1.0 / (large + small * ratio), of_small = ratio * of_large;
   return {select(b_larger, of_large, of_small), select(b_larger, of_small, of_large)};

@@ -43,9 +43,9 @@ Expr exponential_unit(Expr x, Expr alpha, Expr scale, Expr width) {
 
 /// By way of exp: the value + 1 has lost its digits where it is near 0.
 Grads exponential_unit_grad(Grad g, const Arg& alpha, double scale, const Arg& width) {
-  Tensor x = g.x(0), power = M::exp(M::div(M::clamp_max(x, 0), width));
+  Tensor x = g.x(0), power = M::exp(M::div(M::where(M::gt(x, 0), 0, x), width));
   Tensor below = M::div(M::mul(M::mul(g.dy(), power), alpha), width);
-  Tensor slope = M::where(M::gt(x, 0), g.dy(), below);
+  Tensor slope = M::where(M::le(x, 0), below, g.dy());
   return {scale == 1 ? slope : M::mul(slope, scale)};
 }
 Extra with_rule(Extra e, GradRule rule) {
@@ -113,8 +113,8 @@ Expr clipped(Expr x, Expr from, Expr to, Expr low, Expr high, Expr between) {
 }
 
 /// x inside of (-3, 3), and 0 for what is not: the derivative of the branch that is not taken meets
-/// no infinity.
-Expr inner(Expr x) { return select(le(3.0, abs(x)), 0.0, x); }
+/// no infinity and no NaN.
+Expr inner(Expr x) { return select(lt(abs(x), 3.0), x, 0.0); }
 Expr sixth(Expr x) { return (x + 3.0) * (1.0 / 6); }
 
 void require_ordered(std::string_view op, std::string_view low, std::string_view high, Real from,
@@ -166,11 +166,17 @@ void add_hard(Definitions& r) {
                .doc = "x limited to [0, 6] (Krizhevsky 2010)."});
   r.elementwise(
       "hardsigmoid(Tensor input) -> Tensor",
-      [](Expr x) { return clipped(x, -3.0, 3.0, 0.0, 1.0, sixth(inner(x))); },
-      with_inplace(of_floats("(x + 3) / 6 limited to [0, 1].")));
+      [](Expr x) { return clipped(x, -3.0, 3.0, 0.0, 1.0, sixth(x)); },
+      with_rule(with_inplace(of_floats("(x + 3) / 6 limited to [0, 1].")), [](Grad g) {
+        return Grads{M::where(M::lt(M::abs(g.x(0)), 3.0), M::mul(g.dy(), 1.0 / 6), 0)};
+      }));
   r.elementwise(
       "hardswish(Tensor input) -> Tensor",
-      [](Expr x) { return clipped(x, -3.0, 3.0, 0.0, x, inner(x) * sixth(inner(x))); },
+      // x times what hardsigmoid gives, so x * 0 below; a NaN is x.
+      [](Expr x) {
+        Expr rest = select(lt(x, 3.0), inner(x) * sixth(inner(x)), x);
+        return select(le(x, -3.0), x * 0.0, rest);
+      },
       with_inplace(of_floats("x times (x + 3) / 6 limited to [0, 1] (Howard et al. 2019).")));
   r.elementwise(
       "hardshrink(Tensor input, float lambd=0.5) -> Tensor",
@@ -179,7 +185,7 @@ void add_hard(Definitions& r) {
   r.elementwise(
       "shrink_by(Tensor input, float lambd) -> Tensor",
       [](Expr x, Expr lambd) {
-        return select(lt(lambd, x), x - lambd, select(lt(x, -lambd), x + lambd, x * 0.0));
+        return select(le(abs(x), lambd), x * 0.0, select(lt(0, x), x - lambd, x + lambd));
       },
       of_floats("softshrink by a lambd that is not negative.", kNowhere));
   r.composite(

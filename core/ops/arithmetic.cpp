@@ -103,6 +103,11 @@ Expr nextafter_body(const Grid& grid, Expr x, Expr y) {
   return select(isnan(x) | isnan(y), x + y, select(eq(x, y), y, next));
 }
 
+/// A step along x, as long as there is one; y only says which way.
+Grads nextafter_grad(Grad g) {
+  return {M::where(M::ne(g.x(0), g.x(1)), g.dy(), 0), constant_like(g.dy(), Arg(0))};
+}
+
 Outputs nextafter_expansion(Args a) {
   const DType d = element_types(*A::copysign.op(), a).common;
   const Tensor x = a.tensor(0), y = a.tensor(1);
@@ -165,12 +170,12 @@ void add_signs(Definitions& r) {
     r.elementwise(std::string(grid.name) + "(Tensor input, Tensor other) -> Tensor",
                   [&grid](Expr x, Expr y) { return nextafter_body(grid, x, y); },
                   {.domain = grid.domain,
-                   .no_grad = true,
+                   .saves = save_x(0) | save_x(1),
+                   .grad = nextafter_grad,
                    .places = kNowhere,
                    .doc = "nextafter among the numbers of one group of dtypes."});
   r.composite("nextafter(Tensor input, Tensor other) -> Tensor", nextafter_expansion,
-              {.no_grad = true,
-               .inplace = true,
+              {.inplace = true,
                .moves = true,
                .doc = "The number of input's dtype that comes next on the way to other."});
   r.elementwise("heaviside(Tensor input, Tensor values) -> Tensor",

@@ -1,4 +1,4 @@
-// Comparison, logic and selection. None but `where` has a derivative.
+// Comparison, logic and selection. Of these, selections have a derivative.
 #include <absl/strings/str_cat.h>
 
 #include <limits>
@@ -210,15 +210,26 @@ Expr beside_nan(Expr x, Expr y, bool largest) {
   return select(wins, x, y);
 }
 
+/// `larger`: by the order that wins.
+template <class Larger>
+Grads beside_nan_grad(Grad g, const Larger& larger) {
+  Tensor x = g.x(0), y = g.x(1), y_loses = M::bitwise_or(larger(x, y), M::isnan(y));
+  return extremum_grad(g, M::logical_not(M::bitwise_or(y_loses, M::eq(x, y))), y_loses);
+}
+
 void add_selection(Definitions& r) {
-  r.elementwise(
-      "fmax(Tensor input, Tensor other) -> Tensor",
-      [](Expr x, Expr y) { return beside_nan(x, y, true); },
-      {.domain = real_dtypes, .doc = "The larger of the two; where one is NaN, the other."});
-  r.elementwise(
-      "fmin(Tensor input, Tensor other) -> Tensor",
-      [](Expr x, Expr y) { return beside_nan(x, y, false); },
-      {.domain = real_dtypes, .doc = "The smaller of the two; where one is NaN, the other."});
+  r.elementwise("fmax(Tensor input, Tensor other) -> Tensor",
+                [](Expr x, Expr y) { return beside_nan(x, y, true); },
+                {.domain = real_dtypes,
+                 .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) { return beside_nan_grad(g, M::gt); },
+                 .doc = "The larger of the two; where one is NaN, the other."});
+  r.elementwise("fmin(Tensor input, Tensor other) -> Tensor",
+                [](Expr x, Expr y) { return beside_nan(x, y, false); },
+                {.domain = real_dtypes,
+                 .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) { return beside_nan_grad(g, M::lt); },
+                 .doc = "The smaller of the two; where one is NaN, the other."});
   r.elementwise("filled(Tensor input, Tensor|Scalar value) -> Tensor",
                 [](Expr, Expr value) { return value; },
                 {.promote = Promote::first,

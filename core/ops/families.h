@@ -94,6 +94,10 @@ inline Shape all_axes(int rank) {
   return axes;
 }
 
+/// Of the larger or smaller of two operands: ties share the gradient equally; beside a NaN both
+/// have it, unless it loses.
+Grads extremum_grad(Grad g, const Tensor& x_loses, const Tensor& y_loses);
+
 /// Least and greatest value of a dtype, in the language; infinities for floats.
 Expr lowest(DType dtype);
 Expr highest(DType dtype);

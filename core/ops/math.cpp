@@ -11,9 +11,18 @@
 #include "core/ops/families.h"
 
 namespace lathe {
-namespace {
 
 using M = math_ops<Tensor>;
+
+Grads extremum_grad(Grad g, const Tensor& x_loses, const Tensor& y_loses) {
+  Tensor dy = M::where(M::eq(g.x(0), g.x(1)), M::mul(g.dy(), 0.5), g.dy());
+  Grads out(2);
+  if (g.wants(0)) out[0] = M::where(x_loses, 0, dy);
+  if (g.wants(1)) out[1] = M::where(y_loses, 0, dy);
+  return out;
+}
+
+namespace {
 
 constexpr DTypeSet kArithmetic = numbers;
 constexpr DTypeSet kReal = real_numbers;
@@ -27,12 +36,29 @@ Expr minimum_body(Expr x, Expr y) {
   return is_floating(x.dtype()) ? select_nan_aware(lt(x, y), x, y) : pmin(x, y);
 }
 
-/// Ties share the gradient equally; beside a NaN both have it.
-Grads extremum_grad(Grad g, Tensor x_loses, Tensor y_loses) {
-  Tensor dy = M::where(M::eq(g.x(0), g.x(1)), M::mul(g.dy(), 0.5), g.dy());
-  Grads out(2);
-  if (g.wants(0)) out[0] = M::where(x_loses, 0, dy);
-  if (g.wants(1)) out[1] = M::where(y_loses, 0, dy);
+/// A bound that is a number: only what lies beyond it, inside, has a slope; so not a NaN.
+/// A tensor is one operand of two, as maximum's and minimum's.
+template <class Beyond, class Short>
+Grads bound_grad(Grad g, const Beyond& beyond, const Short& short_of) {
+  if (g.arg(1).scalar()) return {M::where(beyond(g.x(0), g.arg(1)), g.dy(), 0)};
+  return extremum_grad(g, short_of(g.x(0), g.x(1)), beyond(g.x(0), g.x(1)));
+}
+
+/// An element that one of the bounds replaces gives that bound its slope, one that equals a bound
+/// shares it with that; but none with two that are equal. Of bounds that cross, max has it all.
+Grads clamp_within_grad(Grad g) {
+  Tensor x = g.x(0), low = g.x(1), high = g.x(2), apart = M::lt(low, high);
+  Tensor crossed = M::gt(low, high), below = M::lt(x, low), above = M::gt(x, high);
+  Tensor half = M::mul(g.dy(), 0.5);
+  const auto shared = [&](const Tensor& bound) { return M::bitwise_and(apart, M::eq(x, bound)); };
+  Tensor at_low = shared(low), at_high = shared(high);
+  Grads out(3);
+  if (g.wants(0))
+    out[0] = M::where(M::bitwise_or(below, above), 0,
+                      M::where(M::bitwise_or(at_low, at_high), half, g.dy()));
+  if (g.wants(1)) out[1] = M::where(crossed, 0, M::where(below, g.dy(), M::where(at_low, half, 0)));
+  if (g.wants(2))
+    out[2] = M::where(M::bitwise_or(crossed, above), g.dy(), M::where(at_high, half, 0));
   return out;
 }
 
@@ -87,6 +113,9 @@ Grads lerp_grad(Grad g) {
 Expr or_nan(Expr beyond, Expr bound) {
   return is_floating(bound.dtype()) ? beyond | isnan(bound) : beyond;
 }
+
+Expr at_least(Expr x, Expr bound) { return select(or_nan(lt(x, bound), bound), bound, x); }
+Expr at_most(Expr x, Expr bound) { return select(or_nan(lt(bound, x), bound), bound, x); }
 
 /// Python's %: the sign is the divisor's.
 Expr remainder_body(Expr x, Expr y) {
@@ -202,19 +231,34 @@ void add_extrema(Definitions& r) {
       "pmax(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
       [](Expr x, Expr y) { return pmax(x, y); },
       {.domain = kReal, .places = kNowhere, .doc = "x > y ? x : y exactly; a NaN gives y."});
-  r.elementwise("clamp_min(Tensor input, Tensor|Scalar min) -> Tensor",
-                [](Expr x, Expr m) { return select(or_nan(lt(x, m), m), m, x); },
+  r.elementwise("clamp_min(Tensor input, Tensor|Scalar min) -> Tensor", at_least,
                 {.domain = real_dtypes,
+                 .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) { return bound_grad(g, M::gt, M::lt); },
                  .version = 2,
                  .doc = "x, or min where x is smaller; NaN if either is NaN."});
-  r.elementwise("clamp_max(Tensor input, Tensor|Scalar max) -> Tensor",
-                [](Expr x, Expr m) { return select(or_nan(lt(m, x), m), m, x); },
+  r.elementwise("clamp_max(Tensor input, Tensor|Scalar max) -> Tensor", at_most,
                 {.domain = real_dtypes,
+                 .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) { return bound_grad(g, M::lt, M::gt); },
                  .version = 2,
                  .doc = "x, or max where x is larger; NaN if either is NaN."});
+  r.elementwise("clamp_within(Tensor input, Tensor min, Tensor max) -> Tensor",
+                [](Expr x, Expr low, Expr high) { return at_most(at_least(x, low), high); },
+                {.domain = real_dtypes,
+                 .saves = save_x(0) | save_x(1) | save_x(2),
+                 .grad = clamp_within_grad,
+                 .places = kNowhere,
+                 .doc = "clamp of tensors alone."});
   r.elementwise("clamp_between(Tensor input, Scalar min, Scalar max) -> Tensor",
                 [](Expr x, Expr low, Expr high) { return pmin(high, pmax(low, x)); },
                 {.domain = real_dtypes,
+                 .saves = save_x(0),
+                 .grad =
+                     [](Grad g) {
+                       Tensor x = g.x(0), above = M::gt(x, g.arg(1)), below = M::lt(x, g.arg(2));
+                       return Grads{M::where(M::bitwise_and(above, below), g.dy(), 0)};
+                     },
                  .places = kNowhere,
                  .doc = "x limited to [min, max], neither of which is NaN; max if they cross."});
   r.composite("clamp(Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
@@ -233,6 +277,8 @@ void add_extrema(Definitions& r) {
                 };
                 if (is_floating(x.dtype()) && number(a[1]) && number(a[2]))
                   return {M::clamp_between(x, a[1], a[2])};
+                if (a[1].tag == Tag::tensor && a[2].tag == Tag::tensor)
+                  return {M::clamp_within(x, a.tensor(1), a.tensor(2))};
                 if (!a.none(1)) x = M::clamp_min(x, a[1]);
                 if (!a.none(2)) x = M::clamp_max(x, a[2]);
                 return {x};
@@ -240,7 +286,8 @@ void add_extrema(Definitions& r) {
               {.also = {"clip"},
                .inplace = true,
                .moves = true,
-               .doc = "input limited to [min, max]; NaN where a bound is NaN."});
+               .doc = "input limited to [min, max]; NaN where a bound is NaN. At a bound that is "
+                      "a number the derivative is 0, at a tensor's elements it is shared."});
 }
 
 struct UnaryRow {
@@ -340,9 +387,7 @@ void add_functions(Definitions& r) {
 
 Expr sign_body(Expr x) {
   if (x.dtype() == DType::bool_) return x;
-  Expr zero = constant(x.dtype(), 0);  // of -0 too, as in PyTorch and NumPy
-  Expr rest = is_floating(x.dtype()) ? select(isnan(x), x, zero) : zero;
-  return select(lt(0, x), 1, select(lt(x, 0), constant(x.dtype(), -1), rest));
+  return select(lt(0, x), 1, select(lt(x, 0), constant(x.dtype(), -1), 0));
 }
 
 template <class F>
@@ -370,9 +415,9 @@ void add_simple(Definitions& r) {
   r.elementwise("sign(Tensor input) -> Tensor", sign_body,
                 {.domain = real_dtypes,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
-                 .version = 2,
+                 .version = 3,
                  .moves = true,
-                 .doc = "-1, 0 or 1, of -0 too; a NaN stays one."});
+                 .doc = "-1, 0 or 1; of -0 and of a NaN 0."});
   r.elementwise("square(Tensor input) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
   r.elementwise(

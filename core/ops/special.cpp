@@ -86,8 +86,11 @@ Grads logit_grad(Grad g) {
 
 Outputs logit_expansion(Args a) {
   if (a.none(1)) return {S::logit_open(a.tensor(0))};
-  const Real eps = a.real(1);
-  return {S::logit_open(M::clamp(as_float(a.tensor(0)), Arg(eps), Arg(1 - eps)))};
+  const Arg low(a.real(1)), high(1 - a.real(1));
+  // Selected, not clamped: at eps itself there is a slope.
+  Tensor x = as_float(a.tensor(0));
+  x = M::where(M::lt(x, low), low, M::where(M::gt(x, high), high, x));
+  return {S::logit_open(x)};
 }
 
 /// sin(pi x) / (pi x). Near 0 its Taylor series, so that derivatives of any order are sums too.

@@ -817,7 +817,9 @@ class Tensor:
     def clamp(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor:
-        """input limited to [min, max]; NaN where a bound is NaN."""
+        """input limited to [min, max]; NaN where a bound is NaN. At a bound that is a number
+        the derivative is 0, at a tensor's elements it is shared.
+        """
     def clamp_(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor: ...
@@ -830,7 +832,9 @@ class Tensor:
     def clip(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor:
-        """input limited to [min, max]; NaN where a bound is NaN."""
+        """input limited to [min, max]; NaN where a bound is NaN. At a bound that is a number
+        the derivative is 0, at a tensor's elements it is shared.
+        """
     def clip_(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor: ...
@@ -1898,7 +1902,7 @@ class Tensor:
         """1 / (1 + exp(-x))."""
     def sigmoid_(self) -> Tensor: ...
     def sign(self) -> Tensor:
-        """-1, 0 or 1, of -0 too; a NaN stays one."""
+        """-1, 0 or 1; of -0 and of a NaN 0."""
     def sign_(self) -> Tensor: ...
     def signbit(self) -> Tensor:
         """True where the sign is minus, of -0 too."""
@@ -3143,7 +3147,9 @@ def clamp(
     *,
     out: Any = None,
 ) -> Tensor:
-    """input limited to [min, max]; NaN where a bound is NaN."""
+    """input limited to [min, max]; NaN where a bound is NaN. At a bound that is a number
+    the derivative is 0, at a tensor's elements it is shared.
+    """
 
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Tensor:
     """x, or max where x is larger; NaN if either is NaN."""
@@ -3158,7 +3164,9 @@ def clip(
     *,
     out: Any = None,
 ) -> Tensor:
-    """input limited to [min, max]; NaN where a bound is NaN."""
+    """input limited to [min, max]; NaN where a bound is NaN. At a bound that is a number
+    the derivative is 0, at a tensor's elements it is shared.
+    """
 
 @overload
 def clone(input: Tensor, *, out: Any = None) -> Tensor:
@@ -5466,7 +5474,7 @@ def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-x))."""
 
 def sign(input: Tensor, *, out: Any = None) -> Tensor:
-    """-1, 0 or 1, of -0 too; a NaN stays one."""
+    """-1, 0 or 1; of -0 and of a NaN 0."""
 
 def signbit(input: Tensor, *, out: Any = None) -> Tensor:
     """True where the sign is minus, of -0 too."""

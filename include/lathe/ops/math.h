@@ -25,6 +25,7 @@ struct math_ops {
   static inline const Fn<T, Binary> maximum{"maximum"};
   static inline const Fn<T, Binary> minimum{"minimum"};
   static inline const Fn<T, T(T x, Any min, Any max)> clamp_between{"clamp_between"};
+  static inline const Fn<T, T(T x, T min, T max)> clamp_within{"clamp_within"};
   static inline const Fn<T, Binary> clamp_min{"clamp_min"};
   static inline const Fn<T, Binary> clamp_max{"clamp_max"};
   static inline const Fn<T, T(T x, Any min, Any max)> clamp{"clamp"};
@@ -63,6 +64,7 @@ struct math_ops {
   static inline const Fn<T, Unary> clone{"clone"};
   static inline const Fn<T, T(T x, Any dtype)> cast{"cast"};
   static inline const Fn<T, T(T condition, Any x, Any y)> where{"where"};
+  static inline const Fn<T, Binary> filled{"filled"};
   static inline const Fn<T, Binary> eq{"eq"};
   static inline const Fn<T, Binary> ne{"ne"};
   static inline const Fn<T, Binary> lt{"lt"};

@@ -15,7 +15,6 @@ SAME_OF_TWO = """
 UNARY = {n: n for n in SAME.split()} | {
     "bitwise_invert": "bitwise_not",
     "conj": "conj_physical",  # conj() is PyTorch's, a view that cannot be written to here
-    "sign": "sgn",
 }
 BINARY = {n: n for n in SAME_OF_TWO.split()} | {
     "divide": "div",
@@ -32,7 +31,7 @@ WHOLE = ("ceil", "floor", "trunc")  # integers are their own
 
 UNARY, BINARY = ({n: ours for n, ours in t.items() if hasattr(lt, ours)} for t in (UNARY, BINARY))
 
-__all__ = [*UNARY, *BINARY, *WHOLE, "clip", "round"]
+__all__ = [*UNARY, *BINARY, *WHOLE, "clip", "round", "sign"]
 
 
 def named(name, function):
@@ -65,6 +64,11 @@ def round(x, /):
     if x.is_complex():
         return lt.complex(round(x.real), round(x.imag))
     return lt.round(x) if x.is_floating_point() else x.clone()
+
+
+def sign(x, /):
+    """Of a NaN the NaN, where PyTorch's is 0."""
+    return lt.where(lt.isnan(x), x, lt.sgn(x)) if x.is_floating_point() else lt.sgn(x)
 
 
 def clip(x, /, min=None, max=None):
