@@ -111,9 +111,13 @@ Tensor assign(Tensor dst, const Tensor& value) {
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.
   if (may_share_memory(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
+  const bool recorded = thread_state().grad_enabled && tape() != nullptr &&
+                        (dst.requires_grad() || v.requires_grad());
+  // What is replaced as a whole by numbers stays in the history, with a gradient of zeros. Through
+  // a view the put says so.
+  if (recorded && !v.requires_grad() && !dst.impl()->view) v = math_ops<Tensor>::filled(dst, v);
   backend.write(dst, v);
-  bool history = dst.requires_grad() || v.requires_grad();
-  if (thread_state().grad_enabled && history && tape() != nullptr) tape()->wrote(dst, v);
+  if (recorded) tape()->wrote(dst, v);
   for (Observer* o = thread_state().observers; o != nullptr; o = o->next) o->wrote(dst, v);
   return dst;
 }
