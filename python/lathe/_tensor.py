@@ -287,9 +287,14 @@ def __copy__(self) -> Tensor:
 
 @_method
 def __deepcopy__(self, memo) -> Tensor:
-    if id(self) in memo:
-        return memo[id(self)]
-    if not self.is_leaf:
+    return deep_copied(self, memo, alone=False)
+
+
+def deep_copied(tensor, memo, alone):
+    """What deepcopy gives. alone: in memory of its own, and without .grad."""
+    if id(tensor) in memo:
+        return memo[id(tensor)]
+    if not tensor.is_leaf:
         raise _lathe.AutogradError(
             "only leaves can be copied with what they belong to",
             op="deepcopy",
@@ -297,11 +302,28 @@ def __deepcopy__(self, memo) -> Tensor:
         )
     from copy import deepcopy
 
-    copy = _copied(self, self.data.clone(), lambda d: deepcopy(d, memo))
-    memo[id(self)] = copy
-    if self.grad is not None:
-        copy.grad = self.grad.detach().clone()
+    data = tensor.data.clone() if alone else _in_copied_memory(tensor.data, memo)
+    copy = _copied(tensor, data, lambda d: deepcopy(d, memo))
+    memo[id(tensor)] = copy
+    if tensor.grad is not None and not alone:
+        copy.grad = deepcopy(tensor.grad.detach(), memo)
     return copy
+
+
+def _in_copied_memory(data, memo):
+    """The same elements in a copy of the memory that they lie in, one for all tensors that lie
+    there and are copied together."""
+    if _lathe._tracing() or data.device.type != "cpu":
+        return data.clone()
+    whole = _lathe._storage(data)
+    copies = memo.setdefault(_in_copied_memory, {})
+    if whole.data_ptr() not in copies:
+        size = data.untyped_storage().nbytes()
+        memory = _lathe._over_storage(whole, _lathe.uint8, 0, (size,), (1,)).clone()
+        copies[whole.data_ptr()] = memory, whole  # which holds the address
+    memory, _ = copies[whole.data_ptr()]
+    place = int(data.storage_offset()), tuple(data.shape), data.stride()
+    return _lathe._over_storage(memory, data.dtype, *place)
 
 
 def _copied(tensor, data, copy_dict):

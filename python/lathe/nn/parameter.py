@@ -2,6 +2,7 @@
 
 from .. import _lathe, ops
 from .._errors import typed
+from .._tensor import deep_copied
 
 
 class Parameter(_lathe.Tensor):
@@ -23,10 +24,9 @@ class Parameter(_lathe.Tensor):
         pass
 
     def __deepcopy__(self, memo):
-        """As in PyTorch without .grad: the copy of a module begins its own training."""
-        copy = super().__deepcopy__(memo)
-        copy.grad = None
-        return copy
+        """As in PyTorch in memory of its own, and without .grad: the copy of a module begins its
+        own training."""
+        return deep_copied(self, memo, alone=True)
 
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
