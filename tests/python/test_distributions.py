@@ -271,7 +271,8 @@ def test_what_is_expanded_has_moments_of_its_shape(p):
 
 
 def test_a_sure_number_has_no_entropy():
-    assert d.Binomial(4, lt.tensor([0.0, 1.0])).entropy().tolist() == [0, 0]
+    sure = d.Binomial(4, lt.tensor([0.0, 1.0], dtype=lt.float64)).entropy()
+    assert sure.tolist() == pytest.approx([0, 0], abs=1e-12)
     assert abs(d.Binomial(4, 0.3).entropy().item() - 1.293957) < 1e-5
 
 
@@ -329,3 +330,52 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_name_what_was_given(text):
     assert repr(TEXTS[text]()) == text
+
+
+LEAST = 36.04365338911715  # minus the logarithm of the f64 epsilon
+
+
+@pytest.mark.parametrize(
+    "name, given, value, log_prob, by_given, by_value",
+    [
+        ("Bernoulli", [0, 1, 0.5, 0, 1], [0, 1, 1, 1, 0], [0, 0, -math.log(2), -LEAST, -LEAST],
+         [0, 0, 2, 0, 0], [-LEAST, LEAST, 0, -LEAST, LEAST]),
+        ("Geometric", [1, 0.5], [0, 1], [0, -2 * math.log(2)], [1, 0], [0, -math.log(2)]),
+        ("Poisson", [0, 1], [0, 0], [0, -1], [math.nan, -1], [0.5772156649, 0.5772156649]),
+        ("Categorical", [0, 1, 1], [0, 1, 2], [-LEAST, -math.log(2), -math.log(2)],
+         [-1, 0, 0], None),
+        ("OneHotCategorical", [0, 1, 1], [[1, 0, 0], [0, 1, 0]], [-LEAST, -math.log(2)],
+         [-0.5, 0.5, -0.5], None),
+    ],
+)  # fmt: skip
+def test_log_prob_of_what_never_happens(name, given, value, log_prob, by_given, by_value):
+    """As PyTorch 2.15: probabilities are kept apart from 0 and 1, so that gradients are finite."""
+    given = lt.tensor(given, dtype=lt.float64, requires_grad=True)
+    at = lt.tensor(value, dtype=lt.float64, requires_grad=by_value is not None)
+    found = getattr(d, name)(given).log_prob(at)
+    found.sum().backward()
+    assert found.tolist() == pytest.approx(log_prob, abs=1e-12)
+    assert given.grad.tolist() == pytest.approx(by_given, abs=1e-12, nan_ok=True)
+    assert by_value is None or at.grad.tolist() == pytest.approx(by_value)
+
+
+def test_categories_of_probability_0():
+    p = d.Categorical(lt.tensor([0.0, 1.0, 3.0]))
+    assert p.probs.tolist() == [0, 0.25, 0.75] and p.expand((2,)).probs.shape == (2, 3)
+    assert p.entropy().item() == pytest.approx(0.5623351446)
+    assert p.sample((1000,)).min() == 1
+    q = d.Categorical(lt.tensor([1.0, 0.0, 1.0]))
+    assert lt.distributions.kl_divergence(p, q) == float("inf")
+    assert lt.distributions.kl_divergence(p, p) == 0
+    x = lt.tensor([0.0, 1.0], requires_grad=True)
+    d.Categorical(x).entropy().backward()
+    assert x.grad.isfinite().all()
+    sure = d.Multinomial(2, lt.tensor([0.0, 1.0])).log_prob(lt.tensor([0.0, 2.0]))
+    assert sure.item() == pytest.approx(0, abs=1e-6)
+
+
+def test_far_log_odds():
+    x = lt.tensor([21.0, -21.0], dtype=lt.float64)
+    assert d.Bernoulli(logits=x).log_prob(lt.tensor([1.0, 0.0])).tolist() == pytest.approx(
+        [-7.582560422162385e-10] * 2, rel=1e-9
+    )

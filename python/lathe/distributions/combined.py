@@ -117,7 +117,8 @@ class MixtureSameFamily(Distribution):
 
     def _log_prob(self, value):
         each = self.component_distribution._log_prob(self._apart(value))
-        return ops.logsumexp(each + self.mixture_distribution.logits, [-1])
+        chances = ops.log_softmax(self.mixture_distribution.logits, -1)
+        return ops.logsumexp(each + chances, [-1])
 
     def cdf(self, value):
         each = self.component_distribution.cdf(self._apart(value))

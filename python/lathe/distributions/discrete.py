@@ -3,15 +3,21 @@
 import math
 
 from .. import _lathe, ops
+from .._dtypes import finfo
 from .._grad_mode import no_grad
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, broadcast, one_of
 
 
+def _inside(probs):
+    """Probabilities apart from 0 and 1, where a logarithm has no derivative."""
+    tiny = 2.0**-52 if probs.dtype == _lathe.float64 else 2.0**-23
+    return ops.clamp(probs, tiny, 1 - tiny)
+
+
 def _log_odds(probs):
     """log(p / (1 - p)), finite at 0 and 1."""
-    tiny = 2.0**-52 if probs.dtype == _lathe.float64 else 2.0**-23
-    p = ops.clamp(probs, tiny, 1 - tiny)
+    p = _inside(probs)
     return ops.log(p) - ops.log1p(-p)
 
 
@@ -35,13 +41,9 @@ class _Chance(Distribution):
             return _log_odds(vars(self)["probs"])
         raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
 
-    def _log_chance(self, value):
-        """value * log(p) + (1 - value) * log(1 - p)."""
-        if "logits" in vars(self):
-            return value * self.logits - ops.softplus(self.logits)
-        yes, no = ops.log(self.probs), ops.log1p(-self.probs)
-        return ops.where(ops.eq(value, 1), yes, ops.where(ops.eq(value, 0), no,
-                         value * yes + (1 - value) * no))  # fmt: skip
+    def _log_chance(self, yes, no):
+        """yes * log(p) + no * log(1 - p)."""
+        return yes * ops.logsigmoid(self.logits) + no * ops.logsigmoid(-self.logits)
 
 
 class Bernoulli(_Chance, ExponentialFamily):
@@ -61,11 +63,10 @@ class Bernoulli(_Chance, ExponentialFamily):
             return (chance < p).to(p.dtype)
 
     def _log_prob(self, value):
-        return self._log_chance(value)
+        return self._log_chance(value, 1 - value)
 
     def entropy(self):
-        x = self.logits
-        return ops.softplus(x) - x * ops.sigmoid(x)
+        return -self._log_chance(self.probs, 1 - self.probs)
 
     def enumerate_support(self, expand=True):
         values = ops.arange(0, 2, dtype=self.probs.dtype).reshape([2, *[1] * len(self.batch_shape)])
@@ -101,11 +102,11 @@ class Geometric(_Chance):
 
     def _log_prob(self, value):
         p = self.probs
-        fails = value * ops.log1p(-p)
-        return ops.where(ops.eq(value, 0), ops.zeros_like(fails), fails) + ops.log(p)
+        sure = ops.logical_and(ops.eq(value, 0), ops.eq(p, 1))
+        return value * ops.log1p(-ops.where(sure, 0.0, p)) + ops.log(p)
 
     def entropy(self):
-        return (ops.softplus(self.logits) - self.logits * self.probs) / self.probs
+        return -self._log_chance(self.probs, 1 - self.probs) / self.probs
 
     @property
     def mean(self):
@@ -149,14 +150,7 @@ class Binomial(_Chance):
 
     def _log_prob(self, value):
         n = self.total_count
-        if "logits" in vars(self):
-            chance = value * self.logits - n * ops.softplus(self.logits)
-        else:
-            p = self.probs
-            yes = ops.where(ops.logical_and(ops.eq(value, 0), ops.eq(p, 0)), 1.0, p)
-            no = ops.where(ops.logical_and(ops.eq(value, n), ops.eq(p, 1)), 0.0, p)
-            chance = value * ops.log(yes) + (n - value) * ops.log1p(-no)
-        return _log_ways(n, value) + chance
+        return _log_ways(n, value) + self._log_chance(value, n - value)
 
     def enumerate_support(self, expand=True):
         most = int(ops.amax(self.total_count))
@@ -205,9 +199,8 @@ class NegativeBinomial(_Chance):
 
     def _log_prob(self, value):
         n = self.total_count
-        fails, wins = -ops.softplus(self.logits), -ops.softplus(-self.logits)
         ways = ops.lgamma(n + value) - ops.lgamma(value + 1) - ops.lgamma(n)
-        return n * fails + value * wins + ways
+        return self._log_chance(value, n) + ways
 
     @property
     def mean(self):
@@ -234,9 +227,7 @@ class Poisson(ExponentialFamily):
             return ops.poisson(ops.expand(self.rate, self._shaped(sample_shape)))
 
     def _log_prob(self, value):
-        power = value * ops.log(self.rate)
-        power = ops.where(ops.eq(value, 0), ops.zeros_like(power), power)
-        return power - self.rate - ops.lgamma(value + 1)
+        return ops.xlogy(value, self.rate) - self.rate - ops.lgamma(value + 1)
 
     @property
     def mean(self):
@@ -256,7 +247,7 @@ class Categorical(Distribution):
 
     has_enumerate_support = True
     arg_constraints = {"logits": constraints.real_vector}
-    _expanded = ("logits",)
+    _expanded = ("probs", "logits")
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         from .distribution import require
@@ -268,19 +259,19 @@ class Categorical(Distribution):
             shares = given / ops.sum(given, [-1], True)
             holds = ops.logical_and(shares >= 0, shares <= 1)
             require("Categorical", "probs", holds, "probabilities: 0 or more, and not all 0")
-            given = ops.log(shares)
-        self.logits = ops.log_softmax(given, -1)
-        if logits is not None:
-            p = ops.exp(self.logits)
-            require("Categorical", "logits", ops.logical_and(p >= 0, p <= 1),
+            self.probs, self.logits = shares, ops.log(_inside(shares))
+        else:
+            self.logits = ops.log_softmax(given, -1)
+            require("Categorical", "logits", ops.logical_and(self.probs >= 0, self.probs <= 1),
                     "numbers: no NaN, and no infinity among several")  # fmt: skip
         self._events = self.logits.shape[-1]
         super().__init__(self.logits.shape[:-1], (), False)
         self._checked = Distribution._validate if validate_args is None else validate_args
 
-    @property
-    def probs(self):
-        return ops.exp(self.logits)
+    def __getattr__(self, name):
+        if name == "probs" and "logits" in vars(self):
+            return ops.exp(self.logits)
+        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
 
     def _names(self):
         return [self._given]
@@ -296,7 +287,7 @@ class Categorical(Distribution):
     def sample(self, sample_shape=()):
         """By the largest of logits + noise (Gumbel 1954)."""
         with no_grad():
-            like = self.logits
+            like = ops.log(self.probs)  # of probability 0 never
             sizes = (*self._shaped(sample_shape), self._events)
             chance = ops.rand(sizes, dtype=like.dtype, device=like.device)
             return ops.argmax(like - ops.log(-ops.log(chance)), -1)
@@ -308,9 +299,8 @@ class Categorical(Distribution):
         return ops.squeeze(ops.gather(total, -1, picked), [-1])
 
     def entropy(self):
-        p = self.probs
-        parts = p * self.logits
-        return -ops.sum(ops.where(ops.eq(p, 0), ops.zeros_like(parts), parts), [-1])
+        lowest = finfo(self.logits.dtype).min  # 0 times it is 0
+        return -ops.sum(self.probs * ops.clamp_min(self.logits, lowest), [-1])
 
     def enumerate_support(self, expand=True):
         values = ops.arange(0, self._events).reshape([self._events, *[1] * len(self.batch_shape)])
@@ -326,7 +316,7 @@ class Categorical(Distribution):
 
     @property
     def mode(self):
-        return ops.argmax(self.logits, -1)
+        return ops.argmax(self.probs, -1)
 
 
 class _OfCategories(Distribution):
@@ -401,8 +391,8 @@ class Multinomial(_OfCategories):
         return ops.sum(hot, [0])
 
     def _log_prob(self, value):
-        parts = value * self.logits
-        parts = ops.where(ops.eq(value, 0), ops.zeros_like(parts), parts)
+        never = ops.logical_and(ops.eq(value, 0), ops.eq(self.logits, -math.inf))
+        parts = value * ops.where(never, 0.0, self.logits)
         ways = ops.lgamma(ops.sum(value, [-1]) + 1) - ops.sum(ops.lgamma(value + 1), [-1])
         return ways + ops.sum(parts, [-1])
 

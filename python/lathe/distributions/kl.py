@@ -61,10 +61,10 @@ def _half_normal(p, q):
     return _normal(p._whole, q._whole)
 
 
-def _entropy_like(p_parts, log_ratio):
-    """The sum of p * log(p / q), 0 where p is."""
-    parts = p_parts * log_ratio
-    return ops.where(ops.eq(p_parts, 0), ops.zeros_like(parts), parts)
+def _parts(p, q, log_ratio):
+    """p * log(p / q): infinite where q is 0, and 0 where p is."""
+    parts = ops.where(ops.eq(q, 0), math.inf, p * log_ratio)
+    return ops.where(ops.eq(p, 0), 0.0, parts)
 
 
 @register_kl(Bernoulli, Bernoulli)
@@ -72,9 +72,7 @@ def _bernoulli(p, q):
     # Logits are kept finite, so that what q excludes has to be asked of its probabilities.
     yes = ops.softplus(-q.logits) - ops.softplus(-p.logits)
     no = ops.softplus(q.logits) - ops.softplus(p.logits)
-    yes = ops.where(ops.eq(q.probs, 0), ops.zeros_like(yes) + math.inf, yes)
-    no = ops.where(ops.eq(q.probs, 1), ops.zeros_like(no) + math.inf, no)
-    return _entropy_like(p.probs, yes) + _entropy_like(1 - p.probs, no)
+    return _parts(p.probs, q.probs, yes) + _parts(1 - p.probs, 1 - q.probs, no)
 
 
 @register_kl(Binomial, Binomial)
@@ -91,7 +89,7 @@ def _geometric(p, q):
 
 @register_kl(Categorical, Categorical)
 def _categorical(p, q):
-    return ops.sum(_entropy_like(p.probs, p.logits - q.logits), [-1])
+    return ops.sum(_parts(p.probs, q.probs, p.logits - q.logits), [-1])
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)
