@@ -224,12 +224,19 @@ void add_picks(Definitions& r) {
 /// A correction that is no integer asks for the count as a number.
 double number_of(Int n) { return static_cast<double>(n.value()); }
 
-Outputs var_expansion(Args a) {
-  Tensor x = a.tensor(0);
+/// How many elements each result is made of; `a` begins as sum's arguments.
+Int reduced_count(Args a) {
+  const Tensor x = a.tensor(0);
   Int n = 1;
   auto mask = reduced_axes(*R::sum.op(), Args(a.begin(), 3), x.rank());
   for (int i = 0; i < x.rank(); ++i)
     if (mask[static_cast<size_t>(i)]) n *= x.size(i);
+  return n;
+}
+
+Outputs var_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const Int n = reduced_count(a);
   Shape dims = a.none(1) ? Shape{} : a.ints(1);
   const Tensor apart = centred(x, [&](const Tensor& t) { return R::mean(t, dims, true); });
   Tensor total = sum_of_squares(apart, dims, a.flag(3));
@@ -260,6 +267,7 @@ void add_statistics(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = as_float(a.tensor(0));
         Shape dims = a.ints(1);
+        if (reduced_count(a) == Int(0)) return {M::log(R::sum(M::exp(x), dims, a.flag(2)))};
         Tensor top;
         {
           GradMode no_grad(false);
@@ -271,7 +279,8 @@ void add_statistics(Definitions& r) {
         return {a.flag(2) ? y : S::squeeze(y, dims.empty() ? all_axes(x.rank()) : dims)};
       },
       {.also = {"special.logsumexp"},
-       .doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
+       .doc = "log(sum(exp(x))), without overflow: the largest element is taken out first; of no "
+              "elements -inf."});
 }
 
 }  // namespace

@@ -1443,7 +1443,9 @@ class Tensor:
         """
     def logit_(self, eps: builtins.float | None = None) -> Tensor: ...
     def logsumexp(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-        """log(sum(exp(x))), without overflow: the largest element is taken out first."""
+        """log(sum(exp(x))), without overflow: the largest element is taken out first; of no
+        elements -inf.
+        """
     def long(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.int64."""
     def lt(self, other: Tensor | Number) -> Tensor:
@@ -4517,7 +4519,9 @@ def logspace(
     """Between exponents that are tensors of one element."""
 
 def logsumexp(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
-    """log(sum(exp(x))), without overflow: the largest element is taken out first."""
+    """log(sum(exp(x))), without overflow: the largest element is taken out first; of no
+    elements -inf.
+    """
 
 def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x < y."""

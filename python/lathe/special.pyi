@@ -122,7 +122,9 @@ def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Tensor
     """
 
 def logsumexp(input: Tensor, *dim: Ints, keepdim: bool = False, out: Any = None) -> Tensor:
-    """log(sum(exp(x))), without overflow: the largest element is taken out first."""
+    """log(sum(exp(x))), without overflow: the largest element is taken out first; of no
+    elements -inf.
+    """
 
 def modified_bessel_i0(input: Tensor, *, out: Any = None) -> Tensor:
     """Modified Bessel function of the first kind, order 0."""

@@ -139,3 +139,21 @@ def test_an_axis_is_named_once(f):
             with pytest.raises(lt.IndexError, match="axis 0 is named twice"):
                 f(x, dims)
     assert f(lt.tensor(3.0), (0,)).shape == ()
+
+
+@pytest.mark.parametrize("how", [lambda f: f, lt.trace, lt.script])
+def test_the_logarithm_of_an_empty_sum(how):
+    for shape, dim in (((0, 2), 0), ((2, 0), 1), ((0,), 0), ((0, 2), (0, 1))):
+        x = lt.zeros(shape, requires_grad=True)
+        y = how(lambda t, dim=dim: lt.logsumexp(t, dim))(x)
+        assert lt.equal(y, lt.full(y.shape, -float("inf")))
+        y.sum().backward()
+        assert x.grad.shape == x.shape
+    assert lt.logsumexp(lt.zeros(0, 2), 0, keepdim=True).shape == (1, 2)
+    assert lt.logsumexp(lt.zeros(0, 2), 1).shape == (0,)
+    # One trace for all sizes but 0.
+    call = lt.trace(lambda t: lt.logsumexp(t, 0))
+    for n in (2, 3, 5):
+        assert call(lt.zeros(n, 2)).exp().tolist() == pytest.approx([n, n])
+    assert len(call.reasons()) <= 1
+    assert call(lt.zeros(0, 2)).tolist() == [-float("inf")] * 2
