@@ -205,7 +205,8 @@ class Adafactor(Optimizer):
             square.lerp_(ops.square(g), share)
         change = g * ops.rsqrt(ops.clamp_min(square, least * least))
         length = ops.norm(change) / (math.sqrt(p.numel()) * group["d"])
-        p.sub_(change * (ops.clamp_min(size, scale) * rate / ops.clamp_min(length, 1.0)))
+        # A NaN is passed over here, so that elements without one go on.
+        p.sub_(change * (ops.pmax(size, scale) * rate / ops.pmax(length, 1.0)))
 
 
 # The distance from 1 to the next number of each dtype.

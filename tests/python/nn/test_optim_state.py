@@ -166,3 +166,27 @@ def test_asgd_in_float64_keeps_its_digits():
         assert [p.item(), optimizer.state[p]["ax"].item()] == pytest.approx(wanted, rel=1e-14)
     finally:
         lt.set_default_dtype(before)
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_state_that_was_cleared_can_be_written(name):
+    p = nn.Parameter(lt.ones(2))
+    o = MAKE[name]([p])
+    for forget in (o.state.clear, lambda: o.state.pop(p), lambda: setattr(o, "state", {})):
+        p.grad = lt.ones(2)
+        o.step()
+        assert list(o.state_dict()["state"]) == [0]
+        forget()
+        assert o.state_dict()["state"] == {}
+
+
+def test_a_nan_stays_with_its_element_in_adafactor():
+    p = nn.Parameter(lt.ones(3))
+    o = optim.Adafactor([p], 0.1)
+    p.grad = lt.tensor([1.0, float("nan"), 1.0])
+    o.step()
+    assert p.isnan().tolist() == [False, True, False]
+    assert p[0].item() == pytest.approx(0.9)
+    p.grad = lt.ones(3)
+    o.step()
+    assert p[0].item() == pytest.approx(0.8999, abs=1e-6)
