@@ -2,6 +2,7 @@
 
 from .. import _lathe, ops
 from .._errors import our_class, typed
+from .._grad_mode import no_grad
 from . import functional as F
 from . import init
 from .module import Module
@@ -101,21 +102,32 @@ class _BatchNorm(_Tracking):
 
     def forward(self, x):
         self._require_rank(x)
-        momentum = self.momentum
-        if self.training and self.track_running_stats:
+        running = self.running_mean, self.running_var
+        learns = self.training and self.track_running_stats
+        if learns:
             self.num_batches_tracked += 1
-            if momentum is None:
-                momentum = 1.0 / float(self.num_batches_tracked)
+        if learns and self.momentum is None:
+            return self._average(x, running)
         return ops.batch_norm(
             x,
             self.weight,
             self.bias,
-            self.running_mean,
-            self.running_var,
+            *running,
             self.training or not self.track_running_stats,
-            0.0 if momentum is None else momentum,
+            0.0 if self.momentum is None else self.momentum,
             self.eps,
         )
+
+    def _average(self, x, running):
+        """The same where running is a plain average: this batch's share in it is a tensor, which a
+        trace does not read."""
+        found = [ops.zeros_like(r) for r in running]
+        y = ops.batch_norm(x, self.weight, self.bias, *found, True, 1.0, self.eps)
+        share = ops.reciprocal(self.num_batches_tracked.to(_lathe.float64))
+        with no_grad():
+            for r, now in zip(running, found):
+                r.lerp_(now, share.to(r.dtype))
+        return y
 
 
 class BatchNorm1d(_BatchNorm):

@@ -280,6 +280,14 @@ def test_batch_norm():
     for _ in range(3):
         average(lt.tensor(array(5, 2)))
     close(average.running_mean, array(5, 2).mean(0))
+    traced = nn.BatchNorm1d(2, momentum=None)
+    call = lt.trace(lambda x: traced(x))
+    plain = nn.BatchNorm1d(2, momentum=None)
+    for k in range(3):
+        x = lt.tensor(array(5, 2)) * k
+        assert lt.equal(call(x), plain(x))
+    assert lt.equal(traced.running_mean, plain.running_mean) and len(call.reasons()) == 0
+    assert lt.equal(traced.running_var, plain.running_var)
     loose = nn.BatchNorm1d(2, track_running_stats=False, affine=False).eval()
     close(loose(lt.tensor(array(5, 2))).mean(0), [0, 0])
 
