@@ -63,7 +63,7 @@ Side::Side(const Contraction& c, const Addressing& access, const Group& x, const
     Coordinate coordinate{w, {}, {}, of(w.coefficient, last_x, 0), of(w.coefficient, last_k, 0)};
     x.contributions(c, w.coefficient, coordinate.x);
     k.contributions(c, w.coefficient, coordinate.k);
-    divided_ |= w.divisor != 1;
+    no_rows_ |= w.divisor != 1 || coordinate.inner_k < 0;
     coordinates_.push_back(std::move(coordinate));
   }
   // Innermost variables that move no window and lie one after the other make up a run.
@@ -143,7 +143,7 @@ void Side::pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_
 Side::Way Side::way() const {
   if (coordinates_.empty() && straight_x_)
     return x_step_ != 1 && run_step_ != 1 ? Way::table : Way::straight;
-  return run_ == 1 && inner_k_ >= 8 && !divided_ ? Way::rows : Way::lanes;
+  return run_ == 1 && inner_k_ >= 8 && !no_rows_ ? Way::rows : Way::lanes;
 }
 
 template <class T>

@@ -117,7 +117,7 @@ class Side {
   int64_t run_ = 1, run_step_ = 0;
   // The innermost variable of x and of k: extent, and what a step of it adds to the offset.
   int64_t inner_x_ = 1, inner_x_step_ = 0, inner_k_ = 1, inner_k_step_ = 0;
-  bool divided_ = false;
+  bool no_rows_ = false;  // coordinates are divided, or go down along k: pack_rows() cannot copy
   /// By panel and run of k: its lane runs are those from first[i] to first[i + 1].
   struct Remembered {
     int width = 0;
