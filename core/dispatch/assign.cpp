@@ -113,9 +113,11 @@ Tensor assign(Tensor dst, const Tensor& value) {
   if (may_share_memory(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
   const bool recorded = thread_state().grad_enabled && tape() != nullptr &&
                         (dst.requires_grad() || v.requires_grad());
-  // What is replaced as a whole by numbers stays in the history, with a gradient of zeros. Through
-  // a view the put says so.
-  if (recorded && !v.requires_grad() && !dst.impl()->view) v = math_ops<Tensor>::filled(dst, v);
+  // What is replaced as a whole by numbers stays in the history, with a gradient of zeros. Of a
+  // view of what has a history the put says so.
+  const ViewOf* view = dst.impl()->view.get();
+  if (recorded && !v.requires_grad() && (view == nullptr || !view->base.requires_grad()))
+    v = math_ops<Tensor>::filled(dst, v);
   backend.write(dst, v);
   if (recorded) tape()->wrote(dst, v);
   for (Observer* o = thread_state().observers; o != nullptr; o = o->next) o->wrote(dst, v);
