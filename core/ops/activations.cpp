@@ -170,6 +170,9 @@ void add_hard(Definitions& r) {
       with_rule(with_inplace(of_floats("(x + 3) / 6 limited to [0, 1].")), [](Grad g) {
         return Grads{M::where(M::lt(M::abs(g.x(0)), 3.0), M::mul(g.dy(), 1.0 / 6), 0)};
       }));
+  Extra swish =
+      with_inplace(of_floats("x times (x + 3) / 6 limited to [0, 1] (Howard et al. 2019)."));
+  swish.version = 2;
   r.elementwise(
       "hardswish(Tensor input) -> Tensor",
       // x times what hardsigmoid gives, so x * 0 below; a NaN is x.
@@ -177,13 +180,11 @@ void add_hard(Definitions& r) {
         Expr rest = select(lt(x, 3.0), inner(x) * sixth(inner(x)), x);
         return select(le(x, -3.0), x * 0.0, rest);
       },
-      with_rule(
-          with_inplace(of_floats("x times (x + 3) / 6 limited to [0, 1] (Howard et al. 2019).")),
-          [](Grad g) {
-            Tensor x = g.x(0), slope = M::add(M::mul(x, 1.0 / 3), 0.5);
-            Tensor rest = M::where(M::lt(x, 3.0), M::mul(g.dy(), slope), g.dy());
-            return Grads{M::where(M::le(x, -3.0), 0, rest)};
-          }));
+      with_rule(swish, [](Grad g) {
+        Tensor x = g.x(0), slope = M::add(M::mul(x, 1.0 / 3), 0.5);
+        Tensor rest = M::where(M::lt(x, 3.0), M::mul(g.dy(), slope), g.dy());
+        return Grads{M::where(M::le(x, -3.0), 0, rest)};
+      }));
   r.elementwise(
       "hardshrink(Tensor input, float lambd=0.5) -> Tensor",
       [](Expr x, Expr lambd) { return select(le(abs(x), lambd), 0.0, x); },
