@@ -80,6 +80,12 @@ class Executor final : public Backend {
     return claiming_entry(op, args, types) != nullptr;
   }
 
+  Bits bits(const Call& call) const override {
+    for (const Explained& e : explain(make_query(call.op, call.args, call.types)))
+      if (e.chosen) return e.entry->bits;
+    return Bits::free;
+  }
+
   void write(Tensor& dst, const Tensor& value) override {
     std::optional<Span> span;
     if (profiling()) span_of_write(dst, value, span.emplace(SpanKind::op, "write", here()));

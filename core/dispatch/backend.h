@@ -24,6 +24,8 @@ class Backend {
   /// True if this backend wants the composite whole instead of its expansion; `types` are then
   /// those of its results.
   virtual bool claims(const Op& op, Args args, Types& types) const = 0;
+  /// What the results of a call promise, whatever sizes are.
+  virtual Bits bits(const Call& /*call*/) const { return Bits::free; }
   /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a
   /// symbolic tensor's new value (through its path to the base, if it is a view). See assign.h.
   virtual void write(Tensor& dst, const Tensor& value) = 0;

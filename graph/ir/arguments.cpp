@@ -105,6 +105,16 @@ bool claimed(const Op& op, const Operands& operands) {
   return current_backend().claims(op, filled.args(), types);
 }
 
+Bits promised(const Node& node) {
+  Tensors held;
+  std::vector<Arg> values;
+  for (Value* v : node.in()) values.push_back(placeholder(v->type(), held));
+  const Filled filled = fill(node.attrs(), node.places(), values);
+  Types types;
+  for (const Value* v : node.out()) types.push_back(v->tensor());
+  return current_backend().bits({*node.op(), filled.args(), types});
+}
+
 TypeList infer(const Op& op, const Operands& operands) {
   return infer_parts(op, operands.attrs, operands.places, operands.in);
 }

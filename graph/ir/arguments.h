@@ -33,6 +33,8 @@ Tensor stand_in(const TensorType& type);
 TypeList infer(const Op& op, const Operands& operands);
 /// Whether a backend takes this composite whole; else a program cannot hold it.
 bool claimed(const Op& op, const Operands& operands);
+/// What the results of this op promise where it runs, whatever sizes are.
+Bits promised(const Node& node);
 TypeList infer(const Node& node);
 
 /// One argument as a front end has it: a value, a literal, or a list of either.

@@ -44,6 +44,21 @@ bool mean_alone(Match& m) { return m.single_use("mean"); }
 
 bool same_shapes(Match& m) { return identical(m.type("x").shape, m.type("y").shape); }
 
+/// Products of matrices that nobody reads but turned, by rows: where the order of terms is defined
+/// both orders of the operands give the same bits. What another product reads may lie in any order.
+bool is_read_turned(Match& m) {
+  absl::InlinedVector<int64_t, 6> p;
+  if (m.rank("x") != 2 || m.rank("y") != 2 || !axes(m.literal("p"), 2, p) || p[0] != 1)
+    return false;
+  const Node& product = *m.root()->in(0)->node();
+  const auto by_rows = [](const Use& u) {
+    return u.node->op() == nullptr || u.node->op()->kind != Kind::contract;
+  };
+  const std::vector<Use>& uses = m.root()->out(0)->uses();
+  return m.single_use("mm") && std::any_of(uses.begin(), uses.end(), by_rows) &&
+         promised(product) == Bits::defined;
+}
+
 /// r: the shape of the result, where what is asked for may say -1 or leave a size as it is.
 bool shape_of_result(Match& m) {
   const Shape& shape = m.root()->out(0)->tensor().shape;
@@ -59,6 +74,8 @@ bool by_number(Match& m) { return !m.is_tensor("n") && shape_of_result(m); }
 constexpr Rule kRules[] = {
     {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
     {"permute_of_permute", Exactness::exact, "permute(permute(x, p), q)", "permute(x, r)", compose},
+    {"permute_of_product", Exactness::exact, "permute(mm(x, y), p)",
+     "mm(permute(y, p), permute(x, p))", is_read_turned},
     {"add_of_permuted", Exactness::exact, "add(permute(x, p), permute(y, p))",
      "permute(add(x, y), p)", same_shapes},
     {"view_to_nothing", Exactness::exact, "view(x, s)", "x"},

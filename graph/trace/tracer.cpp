@@ -152,11 +152,17 @@ bool Tracer::ask_size(const SymFact& fact) {
 
 bool Tracer::claims(const Op& op, Args args, Types& types) const {
   // What eager runs whole stays whole, so that both make the same choice of kernel.
-  if (op.schema.writes()) return false;
+  return !op.schema.writes() && below().claims(op, args, types);
+}
+
+Bits Tracer::bits(const Call& call) const { return below().bits(call); }
+
+/// Who runs what this traces.
+Backend& Tracer::below() const {
   thread_state().backend = outer_backend_;
-  Backend& below = current_backend();
+  Backend& found = current_backend();
   thread_state().backend = const_cast<Tracer*>(this);
-  return below.claims(op, args, types);
+  return found;
 }
 
 uint32_t Tracer::id_of(Value* v) {

@@ -22,6 +22,7 @@ class Tracer final : public Backend {
   // Backend.
   void run(const Call& call, Outputs& outputs) override;
   bool claims(const Op& op, Args args, Types& types) const override;
+  Bits bits(const Call& call) const override;
   void write(Tensor& dst, const Tensor& value) override;  // trace_writes.cpp
 
   // Structures (trace_structure.cpp).
@@ -216,6 +217,7 @@ class Tracer final : public Backend {
   void name_values();
   void tidy_detached();
   void add_guards(Traced& traced);
+  Backend& below() const;
   void lay_out(Geometry& g, const Geometry& real);
   std::vector<SymFact> part_from_strides(Traced& traced);
   void give_strides(Traced& traced, std::vector<SymFact> facts,
