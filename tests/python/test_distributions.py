@@ -127,6 +127,18 @@ def test_divergences():
     d.kl._FORMULAS.pop((d.Normal, d.Gamma))
 
 
+@pytest.mark.parametrize("way", [lt.trace, lt.script])
+def test_divergence_in_a_trace(way):
+    def divergence(x):
+        p, q = d.Normal(x, 1 + x * x), d.Normal(2 * x, 1.0)
+        return d.kl_divergence(p, q) + d.kl_divergence(d.LogNormal(x, 1.0), d.LogNormal(0.0, 1.0))
+
+    x = lt.tensor([0.5, -1.0], dtype=lt.float64)
+    run = way(divergence)
+    assert all(run(x).tolist() == divergence(x).tolist() for x in (x, x + 1))
+    assert run.counts["traces"] == 1
+
+
 @pytest.mark.parametrize("t", [d.ExpTransform(), d.SigmoidTransform(), d.TanhTransform(),
                                d.SoftplusTransform(), d.AffineTransform(1.0, -2.0),
                                d.PowerTransform(3.0)], ids=repr)  # fmt: skip

@@ -265,3 +265,33 @@ def test_refused(way, f, problem):
     with pytest.raises(lt.TraceError, match=problem):
         way(f)(lt.ones(2))
     assert C.a == 1 and bits(lt.ones(2) * Odd.__dict__["x"]) == bits(lt.ones(2) * 41.0)
+
+
+@ways
+def test_what_a_class_is_derived_from(way):
+    class Other:
+        inherited = 10.0
+
+    class D(Above):
+        pass
+
+    def f(x):
+        d = D()
+        total = sum(getattr(c, "inherited", 0.0) for c in type(d).__mro__)
+        return x * total + D.__bases__[-1].inherited + len(int.__mro__)
+
+    run = way(f)
+    for traces, bases in ((1, (Above,)), (2, (Above, Other))):
+        D.__bases__ = bases
+        for _ in range(2):
+            same(run(lt.ones(2)), f(lt.ones(2)))
+        assert run.counts["traces"] == traces
+
+
+@ways
+def test_bases_of_a_class_that_is_made_inside(way):
+    def f(x):
+        D = type("D", (C,), {})
+        return x * len(D.__mro__) + len(D.__bases__)
+
+    same(way(f)(lt.ones(2)), f(lt.ones(2)))

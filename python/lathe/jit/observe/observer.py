@@ -45,6 +45,7 @@ _READERS_OF_CODE = (
 )  # of the observer's own
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _VIEWS = (types.MappingProxyType, *(type(v) for v in ({}.keys(), {}.values(), {}.items())))
+_BASES = frozenset({"__mro__", "__bases__"})  # tuples that a class has, and C only keeps
 _OF_GRADIENTS = frozenset({"is_leaf", "grad_fn", "_version", "retains_grad"})
 # Classes in C whose attributes are looked up as usual.
 _USUAL = {
@@ -347,6 +348,8 @@ class Observer(
         value = getattr(obj, name)
         if name == "__dict__":
             return self.note_view(obj, value)
+        if name in _BASES and type(value) is tuple and self.was_there(obj):
+            self.row("part", self.constant(obj), name, value)
         return self._of_class_itself(cls, name, value) if value is found else value
 
     def _of_class_itself(self, cls, name, value):
