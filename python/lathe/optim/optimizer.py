@@ -301,11 +301,11 @@ class Optimizer:
                 state[name] = deepcopy(value)
 
     def __repr__(self):
-        lines = []
+        groups = []
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {k}: {v}" for k, v in group.items() if k != "params"]
-        return f"{type(self).__name__} (\n" + "\n".join(lines) + "\n)"
+            settings = [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
+            groups.append("\n".join([f"Parameter Group {i}", *settings]))
+        return f"{type(self).__name__} (\n" + "\n\n".join(groups) + "\n)"
 
 
 def check_positive(optimizer, **settings):

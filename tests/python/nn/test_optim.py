@@ -137,6 +137,10 @@ def test_groups():
     optimizer.add_param_group({"params": nn.Parameter(lt.ones(1)), "lr": 3.0})
     assert [g["lr"] for g in optimizer.param_groups] == [0.1, 1.0, 3.0]
     assert "lr: 3.0" in repr(optimizer)
+    groups = repr(optimizer)[len("SGD (\n") : -len("\n)")].split("\n\n")
+    assert [g.split("\n")[0] for g in groups] == [f"Parameter Group {i}" for i in range(3)]
+    names = [line.split(":")[0].strip() for line in groups[1].split("\n")[1:]]
+    assert names == sorted(optimizer.param_groups[1].keys() - {"params"})
 
 
 @pytest.mark.parametrize(
