@@ -1,6 +1,5 @@
 """Optimizer: parameter groups, state, and what all optimizers do alike."""
 
-import math
 from copy import deepcopy
 
 from .. import _lathe, ops
@@ -379,8 +378,9 @@ def as_wide(step, p):
 
 
 def rest(beta, step):
-    """1 - beta^step, without losing digits while beta^step is near 1."""
-    return 1.0 if beta == 0 else -ops.expm1(step * math.log(beta))
+    """1 - beta^step, by way of float64, for digits are lost where beta^step is near 1. By no
+    logarithm of Python's: a trace would hold for that beta alone, and schedules change it."""
+    return (1 - ops.pow(beta, step.to(_lathe.float64))).to(step.dtype)
 
 
 def check_betas(optimizer, betas):

@@ -390,6 +390,35 @@ def test_a_schedule_costs_no_trace(kind):
     assert run.counts["node_by_node"] == 0
 
 
+@pytest.mark.parametrize("kind", [optim.Adam, optim.AdamW, optim.NAdam, optim.RAdam, optim.Adamax])
+@pytest.mark.parametrize("dtype", [lt.float32, lt.float64])
+def test_a_schedule_of_the_momentum_costs_no_trace(kind, dtype):
+    def run(traced):
+        weight = nn.Parameter(lt.linspace(-1, 1, 6, dtype=dtype).reshape(2, 3))
+        opt = kind([weight], lr=0.05)
+        schedule = optim.lr_scheduler.OneCycleLR(opt, 0.1, total_steps=12)
+
+        def step(x):
+            opt.zero_grad()
+            loss = lt.square(x @ weight).sum()
+            loss.backward()
+            opt.step()
+            return loss
+
+        step = lt.trace(step) if traced else step
+        losses = []
+        for i in range(12):
+            losses.append(step(lt.tensor([[1.0, i / 4]], dtype=dtype)).item().hex())
+            if i < 11:
+                schedule.step()
+        assert opt.param_groups[0]["betas"][0] == pytest.approx(0.95)
+        return losses, traced and step.counts
+
+    losses, counts = run(True)
+    assert losses == run(False)[0]
+    assert counts["traces"] <= 3, counts
+
+
 def test_a_schedule_makes_no_kernel_after_the_fourth_call():
     _, run = training(True, 4)
     before = run.counts["kernels"]

@@ -202,10 +202,21 @@ class Recording:
             if self._live:  # those of the arguments are made when the trace begins
                 self.stand_ins[row.n] = _lathe._capture_number(row.n, value)
         elif is_plain(value) and not (open and kind is tuple) and id(value) not in self.known:
-            row.test, row.wanted = "equal", value
+            if kind is tuple and row.setting and not raw and float in map(type, value):
+                self._tuple_of_settings(row, value)
+            else:
+                row.test, row.wanted = "equal", value
         else:
             self._object(row, value, kind)
         return row
+
+    def _tuple_of_settings(self, row, value):
+        """Its floats are inputs, as others are: a schedule of the momentum makes new pairs."""
+        row.test, row.wanted = "type", tuple
+        self._also(row, "length", (tuple, len(value)))
+        items = [self.row("item", row, i, v) for i, v in enumerate(value)]
+        if self._live:
+            self.stand_ins[row.n] = tuple(map(self.given, items, value))
 
     def _is_input(self, row, value):
         if not self.inputs or not is_number(value) or row.step == "of_value":
