@@ -1,6 +1,7 @@
 #include "python/bindings/build.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <cmath>
 
@@ -23,9 +24,6 @@ namespace {
 constexpr int kMostAxes = 64;  // deeper is a list that contains itself
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-/// What a leaf is as data; the highest met decides the dtype.
-enum class Leaf : uint8_t { flag, integer, real, complex };
-
 [[noreturn]] void no_number(PyObject* o) {
   throw TypeError({.op = "tensor",
                    .problem = "the data holds something that is no number",
@@ -42,13 +40,52 @@ void store_number(DType dtype, std::byte* at, PyObject* complex) {
 
 bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry.rank() == 0; }
 
+bool is_array(PyObject* o) {
+  return !is_tensor(o) && !PyLong_Check(o) && !PyFloat_Check(o) &&
+         std::string_view(Py_TYPE(o)->tp_name) == "numpy.ndarray";
+}
+
 /// A leaf as a Python number where it is an array without axes, which has the slots of all kinds of
 /// numbers.
 nb::object leaf_of(PyObject* o) {
-  const bool array = !is_tensor(o) && !PyLong_Check(o) && !PyFloat_Check(o) &&
-                     std::string_view(Py_TYPE(o)->tp_name) == "numpy.ndarray";
-  if (!array) return nb::borrow(o);
+  if (!is_array(o)) return nb::borrow(o);
   return owned(PyObject_CallMethod(o, "item", nullptr));
+}
+
+/// The dtype of NumPy's numbers, by the name of their type.
+std::optional<DType> numpy_dtype(const char* type_name) {
+  std::string_view text = type_name;
+  DType found;
+  if (!absl::ConsumePrefix(&text, "numpy.")) return std::nullopt;
+  if (text == "bool_") return DType::bool_;  // before NumPy 2
+  if (text == "longlong") return DType::i64;
+  if (text == "ulonglong") return DType::u64;
+  if (!parse_dtype(text, found) || name(found) != text) return std::nullopt;
+  return found;
+}
+
+/// What a leaf is as data: Python's numbers are of no size, others keep theirs.
+DType dtype_of_leaf(PyObject* o) {
+  if (PyFloat_CheckExact(o)) return default_dtype();
+  if (PyBool_Check(o)) return DType::bool_;
+  if (PyLong_CheckExact(o)) return DType::i64;
+  if (is_scalar_tensor(o)) return impl_of(o)->dtype;
+  if (is_symbolic_real(o)) return is_numpy_float64(o) ? DType::f64 : default_dtype();
+  if (is_array(o)) {
+    nb::object type = nb::borrow(o).attr("dtype").attr("type");
+    if (auto found = numpy_dtype(reinterpret_cast<PyTypeObject*>(type.ptr())->tp_name))
+      return *found;
+  } else if (auto found = numpy_dtype(Py_TYPE(o)->tp_name)) {
+    return *found;
+  }
+  const nb::object number = leaf_of(o);
+  o = number.ptr();
+  if (PyFloat_Check(o)) return default_dtype();
+  if (PyLong_Check(o)) return DType::i64;
+  if (is_complex_number(o)) return complex_type(default_dtype());
+  if (PyIndex_Check(o)) return DType::i64;
+  if (PyNumber_Check(o)) return default_dtype();
+  no_number(o);
 }
 
 bool is_sequence(PyObject* o) {
@@ -85,20 +122,7 @@ class NestedReader {
     look(data, 0);
   }
 
-  DType natural_dtype() const {
-    if (numel(shape_) == Int(0)) return default_dtype();
-    switch (leaf_) {
-      case Leaf::flag:
-        return DType::bool_;
-      case Leaf::integer:
-        return DType::i64;
-      case Leaf::real:
-        return default_dtype();
-      case Leaf::complex:
-        return complex_type(default_dtype());
-    }
-    return default_dtype();
-  }
+  DType natural_dtype() const { return natural_.value_or(default_dtype()); }
 
   Tensor read(PyObject* data, DType dtype) {
     Tensor t = empty({dtype, shape_, {}});
@@ -119,31 +143,8 @@ class NestedReader {
     }
     pace_.after(1);
     if (is_sequence(o)) ragged(o, level);
-    const nb::object number = leaf_of(o);
-    o = number.ptr();
-    Leaf leaf;
-    if (PyFloat_Check(o)) {
-      leaf = Leaf::real;
-    } else if (PyBool_Check(o)) {
-      leaf = Leaf::flag;
-    } else if (PyLong_Check(o)) {
-      leaf = Leaf::integer;
-    } else if (is_complex_number(o)) {
-      leaf = Leaf::complex;
-    } else if (is_scalar_tensor(o)) {
-      DType d = impl_of(o)->dtype;
-      leaf = is_complex(d)       ? Leaf::complex
-             : is_floating(d)    ? Leaf::real
-             : d == DType::bool_ ? Leaf::flag
-                                 : Leaf::integer;
-    } else if (PyIndex_Check(o)) {
-      leaf = Leaf::integer;
-    } else if (PyNumber_Check(o)) {
-      leaf = Leaf::real;
-    } else {
-      no_number(o);
-    }
-    leaf_ = std::max(leaf_, leaf);
+    const DType dtype = dtype_of_leaf(o);
+    natural_ = natural_ ? promote(*natural_, dtype) : dtype;
   }
 
   [[noreturn]] void ragged(PyObject* o, size_t level) const {
@@ -239,7 +240,7 @@ class NestedReader {
   }
 
   Shape shape_;
-  Leaf leaf_ = Leaf::flag;
+  std::optional<DType> natural_;  // of the leaves that were looked at
   Pace pace_;
   DType dtype_ = DType::f32;
   std::byte* at_ = nullptr;
@@ -323,7 +324,7 @@ Tensor build(PyObject* data, const BuildOptions& options) {
   if (Tensor t = stand_in_tensor(data); t.defined())
     return converted(math_ops<Tensor>::clone(t), options);
   if (Real r; read_real(data, r) && !r.known())
-    return number_tensor(Arg(r), options.dtype.value_or(default_dtype()),
+    return number_tensor(Arg(r), options.dtype.value_or(dtype_of_leaf(data)),
                          options.device.value_or(Device{}));
   // NumPy's numbers are arrays too; for an integer dtype they are looked at as numbers are.
   bool number = options.dtype && is_integer(*options.dtype) && !PySequence_Check(data) &&
@@ -416,7 +417,8 @@ void add_build(nb::module_& m) {
       "A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the "
       "buffer\n"
       "protocol (a NumPy array keeps its dtype). Python floats take the default dtype, ints "
-      "int64.\n"
+      "int64;\n"
+      "NumPy's numbers and tensors in a sequence keep theirs, and the whole takes what holds all.\n"
       "ValueError for ragged sequences, TypeError for what is no number.");
   m.def(
       "from_numpy",

@@ -446,7 +446,7 @@ nb::object capture_number(int row, nb::handle now) {
   if (PyLong_Check(now.ptr())) return capture->integer(*tracer, row, integer_of(now.ptr()).value());
   const double value = PyFloat_AsDouble(now.ptr());
   const Real r = tracer->capture_number(capture->next(Capture::Kind::real, row), value);
-  return owned(from_real(r, value));
+  return owned(from_real(r, value, is_numpy_float64(now.ptr())));
 }
 
 /// What counted before, innermost last: each object lives as long as it counts.

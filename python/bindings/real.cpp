@@ -1,5 +1,7 @@
 #include "python/bindings/real.h"
 
+#include <string_view>
+
 namespace lathe::py {
 namespace {
 
@@ -22,6 +24,7 @@ bool operand(PyObject* o, SymFloat& out) {
     return false;
   }
   out = {value, value};
+  out.numpy = is_numpy_float64(o);
   return true;
 }
 
@@ -43,10 +46,10 @@ nb::object made(F f, const Operands&... operands) {
   const Real value = f(operands.here()...);  // first: where it raises, a guard says why
   std::optional<double> now;
   if ((operands.now && ...)) now = f(Real(*operands.now)...).value();
-  return owned(from_real(value, now));
+  return owned(from_real(value, now, (operands.numpy || ...)));
 }
 
-nb::object as_here(const SymFloat& a) { return owned(from_real(a.here(), a.now)); }
+nb::object as_here(const SymFloat& a) { return owned(from_real(a.here(), a.now, a.numpy)); }
 
 Real quotient(Real a, Real b) {
   if (b == 0.0) {
@@ -104,9 +107,9 @@ auto comparison(F f, int python) {
 
 }  // namespace
 
-PyObject* from_real(Real value, std::optional<double> now) {
+PyObject* from_real(Real value, std::optional<double> now, bool numpy) {
   if (value.known()) return PyFloat_FromDouble(value.value());
-  return nb::cast(SymFloat{value, now}).release().ptr();
+  return nb::cast(SymFloat{.value = value, .now = now, .numpy = numpy}).release().ptr();
 }
 
 bool read_real(PyObject* o, Real& out) {
@@ -117,6 +120,12 @@ bool read_real(PyObject* o, Real& out) {
   if (!is_symbolic_real(o)) return false;
   out = nb::inst_ptr<SymFloat>(o)->here();
   return true;
+}
+
+bool is_numpy_float64(PyObject* o) {
+  if (is_symbolic_real(o)) return nb::inst_ptr<SymFloat>(o)->numpy;
+  return PyFloat_Check(o) && !PyFloat_CheckExact(o) &&
+         std::string_view(Py_TYPE(o)->tp_name) == "numpy.float64";
 }
 
 void add_real(nb::module_& m) {

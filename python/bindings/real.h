@@ -18,13 +18,16 @@ struct SymFloat {
   Real value;
   std::optional<double> now;  // the number at this call, of what a capture has put somewhere
   std::thread::id thread = std::this_thread::get_id();  // of the capture
+  bool numpy = false;  // a float64 of NumPy's, which tensors made of it are too
 
   Real here() const { return !now || thread == std::this_thread::get_id() ? value : Real(*now); }
 };
 /// A Python float where the number is known. A new reference.
-PyObject* from_real(Real value, std::optional<double> now = {});
+PyObject* from_real(Real value, std::optional<double> now = {}, bool numpy = false);
 /// Is it a float of Python's or of a trace? Then `out` is it.
 bool read_real(PyObject* o, Real& out);
+/// Is it a float64 of NumPy's, or stands for one?
+bool is_numpy_float64(PyObject* o);
 inline bool is_symbolic_real(PyObject* o) { return nb::isinstance<SymFloat>(o); }
 
 void add_real(nb::module_& m);

@@ -2564,7 +2564,8 @@ def tensor(
 ) -> Tensor:
     """A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the
     buffer protocol (a NumPy array keeps its dtype). Python floats take the default dtype,
-    ints int64. ValueError for ragged sequences, TypeError for what is no number.
+    ints int64; NumPy's numbers and tensors in a sequence keep theirs, and the whole takes
+    what holds all. ValueError for ragged sequences, TypeError for what is no number.
     """
 
 def to_dlpack(data: Any, *, dl_device: Any = None, copy: Any = None) -> Any:

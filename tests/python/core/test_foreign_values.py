@@ -138,6 +138,41 @@ def test_buffers_without_strides():
 
 def test_arrays_without_axes_in_a_list():
     made = lt.tensor([np.array(1.5), np.array(2), 3])
-    assert made.dtype is lt.float32 and made.tolist() == [1.5, 2.0, 3.0]
+    assert made.dtype is lt.float64 and made.tolist() == [1.5, 2.0, 3.0]
     assert lt.tensor([np.array(True), np.array(False)]).dtype is lt.bool
     assert lt.tensor([np.array(1 + 2j)]).tolist() == [1 + 2j]
+
+
+# As PyTorch has it: what has a dtype of its own keeps it, beside Python's numbers too.
+SEQUENCES = [
+    ([np.float64(1.5), 2.5], lt.float64),
+    ([np.float32(1.5), 2.5], lt.float32),
+    ([np.float16(1.5)], lt.float16),
+    ([np.float16(1.5), 1], lt.float16),
+    ([np.float16(1.5), 1.5], lt.float32),
+    ([np.int32(1)], lt.int32),
+    ([np.int32(1), 2], lt.int64),
+    ([np.uint8(1), np.int8(2)], lt.int16),
+    ([np.longlong(1)], lt.int64),
+    ([np.bool_(True), False], lt.bool),
+    ((np.float64(1), np.int32(1)), lt.float64),
+    ([[np.float64(1)], [2]], lt.float64),
+    ([np.complex128(1j), 2.0], lt.complex128),
+    ([np.complex64(1j)], lt.complex64),
+    ([np.float64(1), 1j], lt.complex128),
+    ([np.ones(2), np.zeros(2)], lt.float64),
+    ([np.ones(2, np.int32), [3, 4]], lt.int64),
+    ([lt.tensor(1, dtype=lt.int32)], lt.int32),
+    ([lt.tensor(1.5, dtype=lt.float64), 2.0], lt.float64),
+    ([lt.tensor(1.5).half(), lt.tensor(1.5).half()], lt.float16),
+    ([], lt.float32),
+]
+
+
+@pytest.mark.parametrize("data, dtype", SEQUENCES, ids=repr)
+def test_numbers_in_a_sequence_keep_their_dtype(data, dtype):
+    made = lt.tensor(data)
+    assert made.dtype is dtype
+    assert made.tolist() == np.array(data).tolist() if data and dtype is not lt.float16 else True
+    assert lt.as_tensor(data).dtype is dtype
+    assert lt.tensor(data, dtype=lt.complex64).dtype is lt.complex64

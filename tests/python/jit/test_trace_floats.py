@@ -133,6 +133,17 @@ def test_numbers_of_numpy():
     check(lambda x: x * settings["scale"], lambda v: settings.update(scale=np.float64(v)))
 
 
+def test_a_tensor_of_a_number_of_numpy():
+    settings = {}
+    f = lt.trace(lambda x: x + lt.tensor(2 * settings["scale"] + 1).expand(2))
+    for kind, dtype in ((float, lt.float32), (np.float64, lt.float64)):
+        for v in VALUES:
+            settings["scale"] = kind(v)
+            expected = lt.ones(2) + lt.tensor(2 * kind(v) + 1).expand(2)
+            assert expected.dtype is dtype and same(f(lt.ones(2)), expected)
+    assert f.counts["traces"] <= 4
+
+
 def test_a_tuple_that_is_found_twice():
     holder = {}
     f = lt.trace(lambda x, pair: x * pair[0] + holder["pair"][0])
