@@ -1,7 +1,7 @@
 """Datasets and loaders."""
 
 import os
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_items_without_batches():
     assert len(loader) == 4 and [x.item() for (x,) in loader] == [0, 1, 2, 3]
     rows = [{"a": np.ones(2, "float32"), "b": (1, "c")}]
     (item,) = DataLoader(rows, None)
-    assert lt.equal(item["a"], lt.ones(2)) and item["b"] == (1, "c")
+    assert lt.equal(item["a"], lt.ones(2)) and item["b"] == [1, "c"]
     assert list(DataLoader([1, 2], None, collate_fn=lambda i: i * 2)) == [2, 4]
     with pytest.raises(lt.ValueError, match="drop_last"):
         DataLoader(data, None, drop_last=True)
@@ -93,7 +93,7 @@ def test_any_dataset():
 
     batches = list(DataLoader(Squares(), 2))
     assert batches[1]["x"].tolist() == [2, 3] and batches[1]["y"][0].tolist() == [4, 9]
-    assert batches[1]["y"][1] == ["2", "3"]
+    assert batches[1]["y"][1] == ("2", "3")
     assert list(DataLoader(Squares(), 5, collate_fn=len)) == [5]
     assert Subset(Squares(), [3])[0]["x"] == 3
     with pytest.raises(ValueError):
@@ -236,3 +236,13 @@ def test_what_goes_wrong_in_a_worker():
 
     with pytest.raises(lt.Error, match="ended without a word"):
         list(DataLoader(Rows(), 2, num_workers=1, worker_init_fn=leave))
+
+
+def test_batches_of_tuples_are_lists():
+    """As in PyTorch, so that a step may put something else in the place of an item."""
+    for dataset in (TensorDataset(lt.ones(4, 2), lt.zeros(4)), [(1.5, "a"), (2.5, "b")]):
+        assert all(type(batch) is list for batch in DataLoader(dataset, batch_size=2))
+    assert d.default_collate([(1, "a"), (2, "b")])[1] == ("a", "b")
+    assert type(d.default_convert((1, 2))) is list
+    ordered = d.default_collate([OrderedDict(a=1), OrderedDict(a=2)])
+    assert type(ordered) is OrderedDict and ordered["a"].tolist() == [1, 2]

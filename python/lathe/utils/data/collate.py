@@ -1,6 +1,7 @@
 """Items as one batch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
+from copy import copy
 
 from ... import _lathe, ops
 from ..._errors import typed
@@ -10,15 +11,30 @@ from ..._lathe import Tensor
 
 @typed
 def default_collate(batch):
-    """Items as one batch: tensors and numbers stacked; tuples, lists and dicts item by item."""
+    """Items as one batch: tensors and numbers stacked; tuples, lists and dicts item by item.
+
+    The columns of tuples are in a list, as they are in PyTorch; named tuples and dicts stay what
+    they are.
+    """
     return _collated(batch)
 
 
 def _like(first, items):
-    """A list as the kind of sequence that the first one was."""
+    """A list as the kind of sequence that the first one was: of a tuple's items it stays a list."""
     if hasattr(first, "_fields"):
         return type(first)(*items)
-    return type(first)(items) if isinstance(first, (tuple, list)) else items
+    return items if isinstance(first, tuple) or type(first) is list else type(first)(items)
+
+
+def _mapping_like(first, values):
+    if isinstance(first, MutableMapping):
+        made = copy(first)
+        made.update(values)
+        return made
+    try:
+        return type(first)(values)
+    except TypeError:  # it is made otherwise
+        return values
 
 
 def _collated(items):
@@ -28,7 +44,7 @@ def _collated(items):
     if hasattr(first, "__array_interface__") and getattr(first, "shape", None) is not None:
         return ops.stack([as_tensor(item) for item in items])
     if isinstance(first, Mapping):
-        return {k: _collated([i[k] for i in items]) for k in first}
+        return _mapping_like(first, {k: _collated([i[k] for i in items]) for k in first})
     if isinstance(first, (tuple, list)):
         if len({len(item) for item in items}) > 1:
             raise _lathe.ValueError(
@@ -36,7 +52,7 @@ def _collated(items):
                 got=sorted({len(item) for item in items}), expected="one length",
                 next="pass collate_fn, or pad them",
             )  # fmt: skip
-        return _like(first, [_collated(list(column)) for column in zip(*items)])
+        return _like(first, [_collated(column) for column in zip(*items)])
     if isinstance(first, (str, bytes)):
         return items
     if isinstance(first, float):
@@ -52,7 +68,7 @@ def default_convert(data):
 
 def _converted(data):
     if isinstance(data, Mapping):
-        return {k: _converted(v) for k, v in data.items()}
+        return _mapping_like(data, {k: _converted(v) for k, v in data.items()})
     if isinstance(data, (tuple, list)):
         return _like(data, [_converted(v) for v in data])
     return as_tensor(data) if hasattr(data, "__array_interface__") else data

@@ -208,7 +208,7 @@ class DataLoader:
         if self._plain and self._batched:  # one gather a tensor, instead of one a row
             for numbers in self._tasks():
                 index = _lathe.tensor(list(numbers))
-                yield tuple(ops.index_select(t, 0, index) for t in self.dataset.tensors)
+                yield [ops.index_select(t, 0, index) for t in self.dataset.tensors]
             return
         fetch = self._fetch()(self.dataset)
         for numbers in self._tasks():
