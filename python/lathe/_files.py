@@ -108,14 +108,17 @@ def save(what, path, inputs=None, metadata=None):
     Without `inputs`, `what` is state: a dict of tensors, as module.state_dict(), or what has one (a
     module, an optimizer). Nested state (an optimizer's) is flattened, names joined by dots, and its
     skeleton with numbers and texts kept in the metadata as JSON, from which load() builds it again.
-    metadata: texts by name.
+    metadata: texts by name. Where `path` is an object with write(), nested data goes there as into
+    a `.pt` file (serialization.save).
 
     The file appears whole or not at all. FileError; TraceError: what the function does depends on
     the elements of a tensor, or changes something that it was not given.
     """
     from .jit.program import Program, capture
 
-    if isinstance(what, Program):
+    if hasattr(path, "write"):
+        _save_into(what, path, inputs, metadata)
+    elif isinstance(what, Program):
         what.save(path)
     elif inputs is not None:
         capture(what, inputs).save(path)
@@ -128,6 +131,19 @@ def save(what, path, inputs=None, metadata=None):
             got=type(what).__name__,
             next="save(function, path, inputs=(example, ...)) with a tensor or an InputSpec each",
         )
+
+
+def _save_into(what, file, inputs, metadata):
+    from .jit.program import Program
+    from .serialization import save as save_archive
+
+    if isinstance(what, Program) or inputs is not None or metadata is not None:
+        raise _lathe.TypeError(
+            "programs and texts by name are written to a path", op="save",
+            got=type(file).__name__, expected="a path; or state, and nothing else",
+            next="save to a file, and read its bytes",
+        )  # fmt: skip
+    save_archive(what.state_dict() if hasattr(what, "state_dict") else what, file)
 
 
 def _save_state(state, path, metadata):
@@ -265,12 +281,16 @@ def _checked_entries(path, header, room):
 @default_only(mmap=None)
 def load(path, map_location=None, *, weights_only=True, mmap=None):
     """Reads what save() wrote: a Program, a dict of tensors by name, or the state it was given; and
-    PyTorch's `.pt` files, as serialization.load does.
+    PyTorch's `.pt` files, as serialization.load does. An object with read() is such a file.
 
     FileError for a file that is damaged, cut short, or in no such format; nothing in it is run.
     map_location: the device where tensors go; programs run on the device they were captured for.
     weights_only: as in PyTorch False permits a file to run code; it is read as with True.
     """
+    if hasattr(path, "read"):
+        from .serialization import load as load_archive
+
+        return load_archive(path, map_location)
     checked = system_errors("load", path, "read", "check the path, and who may read the file")
     with checked, open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size

@@ -1,5 +1,6 @@
 """lathe.save and lathe.load: safetensors, with the safetensors package as the other side."""
 
+import io
 import json
 import os
 
@@ -275,3 +276,18 @@ def test_a_program_is_not_called_inside_of_a_capture(wrap):
     program = lt.freeze(nn.Linear(4, 2), lt.ones(3, 4))
     with pytest.raises(lt.TraceError, match="a program is called inside of a captured function"):
         wrap(lambda x: program(x) * 2)(lt.ones(5, 3, 4) if wrap is lt.func.vmap else lt.ones(3, 4))
+
+
+def test_files_that_are_objects():
+    state = {"a": lt.ones(2), "b": [lt.arange(3), (1, "text")]}
+    for what, expected in ((state, state), (nn.Linear(2, 1), None)):
+        file = io.BytesIO()
+        lt.save(what, file)
+        file.seek(0)
+        found = lt.load(file)
+        if expected is None:
+            assert list(found) == ["weight", "bias"] and lt.equal(found["bias"], what.bias)
+        else:
+            assert found["a"].tolist() == [1, 1] and found["b"][1] == (1, "text")
+    with pytest.raises(TypeError, match="written to a path"):
+        lt.save(lt.relu, io.BytesIO(), inputs=(lt.ones(1),))
