@@ -74,9 +74,12 @@ class _Numbered(Module):
         return self._list()[index]
 
     def __setitem__(self, index, module):
-        modules = self._list()
-        modules[index] = module
-        self._replace(modules)
+        if isinstance(index, slice):
+            modules = self._list()
+            modules[index] = module
+            self._replace(modules)
+        else:  # under the name that is there
+            self._put(list(_parts(self))[index], module)
 
     def __delitem__(self, index):
         modules = self._list()
@@ -115,10 +118,15 @@ class Sequential(_Numbered):
     def _from_list(cls, modules):
         return cls(*modules)
 
-    def forward(self, x):
+    def __getitem__(self, index):
+        if isinstance(index, slice):  # each under the name that it has here
+            return type(self)(dict(list(_parts(self).items())[index]))
+        return super().__getitem__(index)
+
+    def forward(self, input):
         for module in self._list():
-            x = module(x)
-        return x
+            input = module(input)
+        return input
 
 
 class ModuleList(_Numbered):

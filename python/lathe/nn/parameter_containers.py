@@ -14,12 +14,12 @@ def _kept(value):
     return value
 
 
-def _shown(name, value):
+def _shown(name, value, kind_of_elements):
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(map(str, value.shape))
-    return f"({name}): {kind} containing: [{value.dtype} of size {size}]"
+    return f"({name}): {kind} containing: [{kind_of_elements(value)} of size {size}]"
 
 
 class ParameterList(Module):
@@ -75,7 +75,9 @@ class ParameterList(Module):
         return self.extend(values)
 
     def __repr__(self):
-        lines = [f"  {_shown(name, vars(self)[name])}" for name in self._names()]
+        lines = [
+            f"    {_shown(name, vars(self)[name], lambda v: v.dtype)}" for name in self._names()
+        ]
         return "\n".join([f"{type(self).__name__}(", *lines, ")"]) if lines else "ParameterList()"
 
 
@@ -170,5 +172,5 @@ class ParameterDict(Module):
         return self
 
     def __repr__(self):
-        lines = [f"  {_shown(name, value)}" for name, value in self.items()]
+        lines = [f"    {_shown(name, value, Tensor.type)}" for name, value in self.items()]
         return "\n".join([f"{type(self).__name__}(", *lines, ")"]) if lines else "ParameterDict()"

@@ -50,3 +50,24 @@ def test_data_parallel_is_the_module():
     assert lt.equal(net(x), net.module(x)) and list(net.state_dict())[0] == "module.weight"
     with pytest.raises(lt.DeviceError, match="^DataParallel: "):
         nn.DataParallel(nn.Linear(3, 2), device_ids=[0, 1])
+
+
+def test_a_part_of_a_sequence_keeps_its_names():
+    model = nn.Sequential({"first": nn.Linear(1, 1), "second": nn.ReLU(), "third": nn.Linear(1, 1)})
+    assert list(model[1:].state_dict()) == ["third.weight", "third.bias"]
+    assert list(nn.Sequential(*model)[1:].state_dict()) == ["2.weight", "2.bias"]
+    assert list(nn.ModuleList(model)[1:].state_dict()) == ["1.weight", "1.bias"]
+    model[-3] = nn.Tanh()
+    assert [name for name, _ in model.named_children()] == ["first", "second", "third"]
+    assert type(model.first) is nn.Tanh and model[1:][0] is model.second
+
+
+def test_texts_of_parameters():
+    held = nn.ParameterList([lt.ones(2, 3)])
+    assert repr(held).split("\n")[1] == (
+        "    (0): Parameter containing: [lathe.float32 of size 2x3]"
+    )
+    held = nn.ParameterDict({"a": lt.ones(2, 3)})
+    assert repr(held).split("\n")[1] == (
+        "    (a): Parameter containing: [lathe.FloatTensor of size 2x3]"
+    )
