@@ -30,8 +30,8 @@ class _Function(Module):
         for name, value in settings.items():
             setattr(self, name, value)
 
-    def forward(self, x):
-        return type(self)._function(x, *[getattr(self, name) for name in self._settings])
+    def forward(self, input):
+        return type(self)._function(input, *[getattr(self, name) for name in self._settings])
 
     def extra_repr(self):
         shown = [n for n in self._settings if n != "inplace" or self.inplace]
@@ -126,8 +126,8 @@ class GELU(_Function):
     def __init__(self, approximate="none"):
         self._keep(approximate=approximate)
 
-    def forward(self, x):
-        return F.gelu(x, approximate=self.approximate)
+    def forward(self, input):
+        return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self):
         return f"approximate={self.approximate!r}"
@@ -160,16 +160,16 @@ class GLU(_Along):
 class Softmax2d(_Plain):
     """softmax over the channels of [channels, h, w] or a batch of such."""
 
-    def forward(self, x):
-        if x.ndim not in (3, 4):
+    def forward(self, input):
+        if input.ndim not in (3, 4):
             raise _lathe.ShapeError(
                 "the input is no image",
                 op="Softmax2d",
-                got=tuple(x.shape),
+                got=tuple(input.shape),
                 expected="[channels, h, w], or a batch of such",
                 next="Softmax(dim) takes any axis",
             )
-        return F.softmax(x, -3)
+        return F.softmax(input, -3)
 
 
 class Hardtanh(_Function):
@@ -203,8 +203,8 @@ class PReLU(Module):
         self.num_parameters = num_parameters
         self.weight = Parameter(ops.full((num_parameters,), init, dtype=dtype, device=device))
 
-    def forward(self, x):
-        return F.prelu(x, self.weight)
+    def forward(self, input):
+        return F.prelu(input, self.weight)
 
     def extra_repr(self):
         return f"num_parameters={self.num_parameters}"
@@ -219,8 +219,8 @@ class RReLU(_Function):
     def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
         self._keep(lower=lower, upper=upper, inplace=inplace)
 
-    def forward(self, x):
-        return F.rrelu(x, self.lower, self.upper, self.training, self.inplace)
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class _Dropping(_Function):
@@ -238,8 +238,8 @@ class _Dropping(_Function):
             )
         self._keep(p=p, inplace=inplace)
 
-    def forward(self, x):
-        return type(self)._function(x, self.p, self.training, self.inplace)
+    def forward(self, input):
+        return type(self)._function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"

@@ -62,14 +62,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             down.reset_parameters()
             up.reset_parameters()
 
-    def forward(self, input, target):
-        batched = target.ndim > 0
-        x, own = (input, target) if batched else (input.unsqueeze(0), target.unsqueeze(0))
+    def forward(self, input_, target_):
+        batched = target_.ndim > 0
+        x, own = (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
         if x.ndim != 2 or own.ndim != 1 or x.shape[0] != own.shape[0]:
             raise _lathe.ShapeError(
                 "input and target do not fit",
                 op="AdaptiveLogSoftmaxWithLoss",
-                got=f"{list(input.shape)} and {list(target.shape)}",
+                got=f"{list(input_.shape)} and {list(target_.shape)}",
                 expected="[n, features] and [n], or [features] and []",
                 next="flatten() the batch axes",
             )

@@ -142,12 +142,12 @@ class _Convolution(_Conv):
             return [n for m in reversed(more) for n in (m // 2, m - m // 2)]
         return [n for p in reversed(self.padding) for n in (p, p)]
 
-    def forward(self, x):
+    def forward(self, input):
         padding = self.padding
         if self.padding_mode != "zeros":
-            x, padding = F.pad(x, self._border(), self.padding_mode), 0
+            input, padding = F.pad(input, self._border(), self.padding_mode), 0
         settings = (self.stride, padding, self.dilation, self.groups)
-        return type(self)._function(x, self.weight, self.bias, *settings)
+        return type(self)._function(input, self.weight, self.bias, *settings)
 
 
 class _TransposedConvolution(_Conv):
@@ -210,10 +210,10 @@ class _TransposedConvolution(_Conv):
             more.append(want - least)
         return more
 
-    def forward(self, x, output_size=None):
-        more = self._more(x, output_size)
+    def forward(self, input, output_size=None):
+        more = self._more(input, output_size)
         settings = (self.stride, self.padding, more, self.groups, self.dilation)
-        return type(self)._function(x, self.weight, self.bias, *settings)
+        return type(self)._function(input, self.weight, self.bias, *settings)
 
 
 def _documented(base, axes):

@@ -69,9 +69,9 @@ class Embedding(_Table):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
 
-    def forward(self, x):
+    def forward(self, input):
         return F.embedding(
-            x,
+            input,
             self.weight,
             self.padding_idx,
             self.max_norm,

@@ -18,8 +18,8 @@ class _Pad(Module):
         super().__init__()
         self.padding = each_axis(padding, 2 * self._axes)
 
-    def forward(self, x):
-        return F.pad(x, self.padding, self._mode, self.value)
+    def forward(self, input):
+        return F.pad(input, self.padding, self._mode, self.value)
 
     def extra_repr(self):
         return f"{self.padding}"
@@ -157,9 +157,9 @@ class Upsample(Module):
         self.size, self.scale_factor, self.mode = size, scale_factor, mode
         self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
 
-    def forward(self, x):
+    def forward(self, input):
         return F.interpolate(
-            x,
+            input,
             self.size,
             self.scale_factor,
             self.mode,
@@ -196,8 +196,8 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, x):
-        return F.pixel_shuffle(x, self.upscale_factor)
+    def forward(self, input):
+        return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self):
         return f"upscale_factor={self.upscale_factor}"
@@ -211,8 +211,8 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, x):
-        return F.pixel_unshuffle(x, self.downscale_factor)
+    def forward(self, input):
+        return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self):
         return f"downscale_factor={self.downscale_factor}"
@@ -226,8 +226,8 @@ class ChannelShuffle(Module):
         super().__init__()
         self.groups = groups
 
-    def forward(self, x):
-        return F.channel_shuffle(x, self.groups)
+    def forward(self, input):
+        return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self):
         return f"groups={self.groups}"
@@ -252,8 +252,8 @@ class Unfold(_Columns):
         super().__init__()
         self._set(kernel_size, dilation, padding, stride)
 
-    def forward(self, x):
-        return F.unfold(x, self.kernel_size, self.dilation, self.padding, self.stride)
+    def forward(self, input):
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
 class Fold(_Columns):
@@ -267,6 +267,6 @@ class Fold(_Columns):
         self.output_size = output_size
         self._set(kernel_size, dilation, padding, stride)
 
-    def forward(self, x):
+    def forward(self, input):
         settings = (self.kernel_size, self.dilation, self.padding, self.stride)
-        return F.fold(x, self.output_size, *settings)
+        return F.fold(input, self.output_size, *settings)

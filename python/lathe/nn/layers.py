@@ -27,8 +27,8 @@ class Linear(Module):
     def reset_parameters(self):
         start_weight_and_bias(self, self.in_features)
 
-    def forward(self, x):
-        return ops.linear(x, self.weight, self.bias)
+    def forward(self, input):
+        return ops.linear(input, self.weight, self.bias)
 
     def extra_repr(self):
         return (
@@ -84,8 +84,8 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, x):
-        return ops.flatten(x, self.start_dim, self.end_dim)
+    def forward(self, input):
+        return ops.flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
@@ -99,8 +99,8 @@ class Unflatten(Module):
         super().__init__()
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, x):
-        return x.unflatten(self.dim, self.unflattened_size)
+    def forward(self, input):
+        return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
@@ -112,5 +112,5 @@ class Identity(Module):
     def __init__(self, *_, **__):
         super().__init__()
 
-    def forward(self, x):
-        return x
+    def forward(self, input):
+        return input

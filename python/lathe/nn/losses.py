@@ -134,9 +134,9 @@ class _Settings(_Loss):
     _function = None
     _settings = ()
 
-    def forward(self, *args):
+    def forward(self, *args, **named):
         settings = {name: getattr(self, name) for name in self._settings}
-        return type(self)._function(*args, **settings, reduction=self.reduction)
+        return type(self)._function(*args, **named, **settings, reduction=self.reduction)
 
 
 class _Differences(_Settings):
@@ -227,6 +227,9 @@ class PoissonNLLLoss(_Settings):
     ):
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
+
+    def forward(self, log_input, target):
+        return super().forward(log_input, target)
 
 
 class HingeEmbeddingLoss(_Settings):

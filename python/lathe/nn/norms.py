@@ -100,16 +100,16 @@ class _BatchNorm(_Tracking):
         kind = {"dtype": dtype, "device": device}
         self._set(num_features, eps, momentum, affine, track_running_stats, kind)
 
-    def forward(self, x):
-        self._require_rank(x)
+    def forward(self, input):
+        self._require_rank(input)
         running = self.running_mean, self.running_var
         learns = self.training and self.track_running_stats
         if learns:
             self.num_batches_tracked += 1
         if learns and self.momentum is None:
-            return self._average(x, running)
+            return self._average(input, running)
         return ops.batch_norm(
-            x,
+            input,
             self.weight,
             self.bias,
             *running,
@@ -194,11 +194,11 @@ class _InstanceNorm(_Tracking):
     def _channel_axis(self, x):
         return 1 if x.ndim == self._ranks[-1] else 0
 
-    def forward(self, x):
-        self._require_rank(x)
-        batched = x.ndim == self._ranks[-1]
+    def forward(self, input):
+        self._require_rank(input)
+        batched = input.ndim == self._ranks[-1]
         y = F.instance_norm(
-            x if batched else x.unsqueeze(0),
+            input if batched else input.unsqueeze(0),
             self.running_mean,
             self.running_var,
             self.weight,
@@ -251,8 +251,8 @@ class GroupNorm(Module):
             init.ones_(self.weight)
             init.zeros_(self.bias)
 
-    def forward(self, x):
-        return F.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+    def forward(self, input):
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
         return (
@@ -288,8 +288,8 @@ class LayerNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, x):
-        return ops.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+    def forward(self, input):
+        return ops.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
         return (
@@ -335,8 +335,8 @@ class LocalResponseNorm(Module):
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
-    def forward(self, x):
-        return F.local_response_norm(x, self.size, self.alpha, self.beta, self.k)
+    def forward(self, input):
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

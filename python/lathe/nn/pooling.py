@@ -14,8 +14,8 @@ class _Pool(Module):
     _settings = ()  # attributes, in the function's order
     _shown = ()
 
-    def forward(self, x):
-        return type(self)._function(x, *(getattr(self, name) for name in self._settings))
+    def forward(self, input):
+        return type(self)._function(input, *(getattr(self, name) for name in self._settings))
 
     def extra_repr(self):
         return ", ".join(f"{name}={getattr(self, name)}" for name in self._shown)
@@ -67,9 +67,9 @@ class _MaxUnpool(_Pool):
         self.stride = self.kernel_size if stride is None else each_axis(stride, self._axes)
         self.padding = each_axis(padding, self._axes)
 
-    def forward(self, x, indices, output_size=None):
+    def forward(self, input, indices, output_size=None):
         settings = (self.kernel_size, self.stride, self.padding)
-        return type(self)._function(x, indices, *settings, output_size)
+        return type(self)._function(input, indices, *settings, output_size)
 
 
 class MaxUnpool1d(_MaxUnpool):

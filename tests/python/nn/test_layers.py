@@ -216,3 +216,29 @@ def test_the_mean_of_weighted_huber_losses_is_over_all():
     assert F.huber_loss(x, y, weight=w, reduction="none").tolist() == [0.5, 0.375]
     with pytest.raises(lt.ShapeError):
         F.huber_loss(x, y, weight=lt.ones(3))
+
+
+BY_NAME = {
+    "linear": (nn.Linear(2, 3), ["input"]),
+    "conv": (nn.Conv1d(2, 3, 1), ["input"]),
+    "norm": (nn.LayerNorm(2), ["input"]),
+    "pool": (nn.MaxPool1d(2), ["input"]),
+    "activation": (nn.ReLU(), ["input"]),
+    "dropout": (nn.Dropout(0.0), ["input"]),
+    "sequence": (nn.Sequential(nn.Tanh()), ["input"]),
+    "binary": (nn.BCELoss(), ["input", "target"]),
+    "divergence": (nn.KLDivLoss(reduction="sum"), ["input", "target"]),
+    "counts": (nn.PoissonNLLLoss(), ["log_input", "target"]),
+    "cosine": (nn.CosineEmbeddingLoss(), ["input1", "input2", "target"]),
+    "triplet": (nn.TripletMarginLoss(), ["anchor", "positive", "negative"]),
+    "gaussian": (nn.GaussianNLLLoss(), ["input", "target", "var"]),
+}
+
+
+@pytest.mark.parametrize("module, names", BY_NAME.values(), ids=BY_NAME)
+def test_operands_by_pytorchs_names(module, names):
+    given = [lt.tensor([[0.5, 0.25], [0.125, 0.75]]) + 0.01 * i for i in range(len(names))]
+    if names[-1] == "target" and len(names) == 3:
+        given[-1] = lt.tensor([1.0, -1.0])
+    expected = module(*given)
+    assert module(**dict(zip(names, given))).tolist() == expected.tolist()

@@ -20,7 +20,7 @@ def test_forward_hooks():
         assert lt.equal(layer(lt.ones(1, 2))[0], layer.bias)
     assert log == ["first", {}]
     layer.register_forward_hook(lambda m, a, k, y: y * 0 + len(k), with_kwargs=True)
-    assert layer(x=lt.ones(1, 2)).tolist() == [[1, 1]]
+    assert layer(input=lt.ones(1, 2)).tolist() == [[1, 1]]
     failed = []
     layer.register_forward_hook(lambda m, a, y: failed.append(y), always_call=True)
     with pytest.raises(lt.ShapeError):
