@@ -445,6 +445,8 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
     def __array_namespace__(self, *, api_version: Any = None) -> Any:
         """The array-API standard over tensors: lathe.array_api."""
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:
+        """What NumPy's functions make of a tensor is one, where there is such a dtype."""
     def __bool__(self) -> builtins.bool: ...
     def __complex__(self) -> builtins.complex:
         """The number of a tensor of one element."""

@@ -240,6 +240,15 @@ def __array__(self, dtype=None, copy=None):
 
 
 @_method
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a tensor is one, where there is such a dtype."""
+    try:
+        return _lathe.from_numpy(array)
+    except _lathe.DTypeError:
+        return array
+
+
+@_method
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     return _lathe._to_dlpack(self, max_version is not None and max_version[0] >= 1, bool(copy))
 

@@ -176,3 +176,23 @@ def test_numbers_in_a_sequence_keep_their_dtype(data, dtype):
     assert made.tolist() == np.array(data).tolist() if data and dtype is not lt.float16 else True
     assert lt.as_tensor(data).dtype is dtype
     assert lt.tensor(data, dtype=lt.complex64).dtype is lt.complex64
+
+
+def test_functions_of_numpy_give_tensors():
+    x = lt.tensor([[1.0, 4.0], [9.0, 16.0]])
+    cases = {
+        "roots": (np.sqrt(x), lt.sqrt(x)),
+        "of two": (np.add(np.ones((2, 2)), x), x.double() + 1),
+        "flags": (np.isnan(x), lt.isnan(x)),
+        "no axes": (np.sqrt(lt.tensor(4.0)), lt.tensor(2.0)),
+        "integers": (np.abs(lt.tensor([-1, 2])), lt.tensor([1, 2])),
+        "a reduction": (np.add.reduce(x), x.sum(0)),
+        "an inverse": (np.linalg.inv(lt.eye(2, dtype=lt.float64)), lt.eye(2, dtype=lt.float64)),
+    }
+    for name, (made, expected) in cases.items():
+        assert isinstance(made, lt.Tensor) and made.dtype is expected.dtype, name
+        assert made.tolist() == expected.tolist(), name
+    pairs = np.divmod(lt.tensor([7.0]), 2)
+    assert [p.item() for p in pairs] == [3.0, 1.0]
+    objects = np.frompyfunc(lambda v: [v], 1, 1)(lt.ones(2))
+    assert objects.dtype == object and isinstance(objects, np.ndarray)
