@@ -100,3 +100,17 @@ def test_refused(way, f, problem, advice):
         way(f)(x)
     assert advice in str(caught.value) and "test_requires_grad_inside.py" in str(caught.value)
     assert not x.requires_grad and not kept.requires_grad
+
+
+@ways
+def test_beside_sizes_that_are_returned(way):
+    def f(x, scale):
+        (x.requires_grad_() * scale).sum().backward()
+        return x.shape[0], scale * 2, x.grad.clone()
+
+    run = way(f)
+    for n in (2, 3, 4):
+        for scale in (1.5, 2.5):
+            mine, theirs = lt.ones(n), lt.ones(n)
+            same(run(mine, scale), f(theirs, scale))
+            assert mine.requires_grad and mine.grad.tolist() == theirs.grad.tolist()

@@ -295,7 +295,7 @@ class Capture:
                          got=f"{row}.requires_grad, {o.turned[row]} before and {flag} in the end",
                          next="set it before the call, or set it back before the function "
                          "returns")  # fmt: skip
-            if flag and any(t.requires_grad for t in outputs):
+            if flag and any(isinstance(t, Tensor) and t.requires_grad for t in outputs):
                 o.refuse("the traced code tells an argument to require grad, and a result leads "
                          "back to it", next="call requires_grad_() before the call, or return "
                          "y.detach()")  # fmt: skip
