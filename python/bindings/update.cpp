@@ -21,17 +21,17 @@ class Update {
   Update(const Update&) = delete;
 
   /// The update of parameter p by its gradient g: `state` are the tensors that it remembers by
-  /// name, `rate` a float, a tensor or None. False: no program serves it, and nothing was done.
-  bool serve(nb::handle p, nb::handle g, nb::dict state, nb::handle rate) {
+  /// name, `rates` floats and tensors. False: no program serves it, and nothing was done.
+  bool serve(nb::handle p, nb::handle g, nb::dict state, nb::tuple rates) {
     ir::Data inputs;
-    return inputs_of(p, g, state, rate, inputs) && serves(inputs);
+    return inputs_of(p, g, state, rates, inputs) && serves(inputs);
   }
 
-  /// The same with one more program: of body(list of p, g, the state and the rate, if there is
-  /// one), which writes to tensors among them. False also where that cannot be captured.
-  bool run(nb::handle p, nb::handle g, nb::dict state, nb::handle rate, nb::callable body) {
+  /// The same with one more program: of body(list of p, g, the state and the rates), which writes
+  /// to tensors among them. False also where that cannot be captured.
+  bool run(nb::handle p, nb::handle g, nb::dict state, nb::tuple rates, nb::callable body) {
     ir::Data inputs;
-    if (failed_ || !inputs_of(p, g, state, rate, inputs)) return false;
+    if (failed_ || !inputs_of(p, g, state, rates, inputs)) return false;
     failed_ = !capture(inputs, body);
     return !failed_ && serves(inputs);
   }
@@ -44,16 +44,18 @@ class Update {
     inputs.emplace_back(t);
     return true;
   }
-  static bool inputs_of(nb::handle p, nb::handle g, const nb::dict& state, nb::handle rate,
+  static bool inputs_of(nb::handle p, nb::handle g, const nb::dict& state, const nb::tuple& rates,
                         ir::Data& inputs) {
-    inputs.reserve(state.size() + 3);
+    inputs.reserve(state.size() + rates.size() + 2);
     if (!add(p, inputs) || !add(g, inputs)) return false;
     for (auto [name, value] : state)
       if (!add(value, inputs)) return false;
-    if (rate.is_none() || add(rate, inputs)) return true;
-    Real number;
-    if (!read_real(rate.ptr(), number)) return false;
-    inputs.emplace_back(Arg(number));
+    for (nb::handle rate : rates) {
+      if (add(rate, inputs)) continue;
+      Real number;
+      if (!read_real(rate.ptr(), number)) return false;
+      inputs.emplace_back(Arg(number));
+    }
     return true;
   }
   bool serves(const ir::Data& inputs) {
@@ -89,10 +91,9 @@ class Update {
 void add_update(nb::module_& m) {
   nb::class_<Update>(m, "Update")
       .def(nb::init<std::string>())
-      .def("serve", &Update::serve, nb::arg("p"), nb::arg("g"), nb::arg("state"),
-           nb::arg("rate").none())
-      .def("run", &Update::run, nb::arg("p"), nb::arg("g"), nb::arg("state"),
-           nb::arg("rate").none(), nb::arg("body"));
+      .def("serve", &Update::serve, nb::arg("p"), nb::arg("g"), nb::arg("state"), nb::arg("rates"))
+      .def("run", &Update::run, nb::arg("p"), nb::arg("g"), nb::arg("state"), nb::arg("rates"),
+           nb::arg("body"));
   m.def("_fuse_after", [] { return flag_count(Flag::fuse_after); });
 }
 

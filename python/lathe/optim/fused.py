@@ -2,10 +2,13 @@
 
 from .. import _lathe
 
-_MOST = 256  # kinds of updates: beyond, settings change from step to step
+_MOST = 256  # kinds of updates: beyond, settings change from step to step, and counts are dropped
+_FEW = 8  # values of a momentum: beyond, a schedule changes it, and it is an input of one program
 
 # By kind: how many steps there were, then its _Update.
 _known = {}
+# By kind but for the momentum: the values that it had.
+_values = {}
 
 
 class _Update:
@@ -15,10 +18,10 @@ class _Update:
         self._program = _lathe.Update(f"{type(optimizer).__name__}.step")
         self._names = None  # of what is remembered for a parameter
 
-    def run(self, optimizer, p, g, state, group):
+    def run(self, optimizer, p, g, state, group, rates):
         """False: this update is no program's, and nothing was done."""
-        names, rate, program = tuple(state), group.get("lr"), self._program
-        if names == self._names and program.serve(p, g, state, rate):
+        names, program = tuple(state), self._program
+        if names == self._names and program.serve(p, g, state, rates):
             return True
         self._names = self._names or names
         if names != self._names:
@@ -26,40 +29,94 @@ class _Update:
 
         def body(values):
             p, g, *rest = values
-            settings = group if rate is None else {**group, "lr": rest.pop()}
-            optimizer._step_one(p, g, dict(zip(names, rest)), settings)
+            at = len(names)
+            settings = _with_rates(group, rest[at:])
+            optimizer._step_one(p, g, dict(zip(names, rest[:at])), settings)
 
-        return program.run(p, g, state, rate, body)
+        return program.run(p, g, state, rates, body)
 
 
-def _kind(optimizer, group):
-    """What the ops of an update depend on besides tensors and the rate; None: whoever wrote it may
+def _rates(group, momentum=()):
+    """The values of what a program takes as inputs: the rate, and of `momentum` what there is."""
+    rate = group.get("lr")
+    first = () if rate is None else (rate,)
+    return (*first, *(value for _, part in momentum for value in part))
+
+
+def _momentum(group):
+    """[(name, floats)]: without any, the update is another one."""
+    momentum, betas = group.get("momentum"), group.get("betas")
+    found = []
+    if type(momentum) is float and momentum != 0:
+        found.append(("momentum", (momentum,)))
+    if type(betas) is tuple and all(type(b) is float for b in betas):
+        found.append(("betas", betas))
+    return found
+
+
+def _with_rates(group, values):
+    """The settings with these in the place of what _rates() gave of them."""
+    settings, values = dict(group), list(values)
+    if group.get("lr") is not None:
+        settings["lr"] = values.pop(0)
+    if values:
+        for name, part in _momentum(group):
+            now = tuple(values.pop(0) for _ in part)
+            settings[name] = now if name == "betas" else now[0]
+    return settings
+
+
+def _kind(optimizer, group, left_out):
+    """What the ops of an update depend on besides tensors and rates; None: whoever wrote it may
     do more than call ops."""
     cls = type(optimizer)
     if not cls.__module__.startswith("lathe.optim."):
         return None
-    settings = ((k, v) for k, v in group.items() if k not in ("params", "param_names", "lr"))
-    return cls, *settings
+    left_out = ("params", "param_names", "lr", *left_out)
+    return cls, *((k, v) for k, v in group.items() if k not in left_out)
+
+
+def _sort(optimizer, group):
+    """(kind, rates); kind None: no programs. TypeError: a setting is a list."""
+    momentum = _momentum(group)
+    kind = _kind(optimizer, group, [name for name, _ in momentum])
+    if kind is None or not momentum:
+        return kind, _rates(group)
+    values = (*(part for _, part in momentum),)
+    if len(_values) > _MOST:
+        _values.clear()
+    known = _values.setdefault(kind, set())
+    if len(known) <= _FEW:
+        known.add(values)
+        return (*kind, values), _rates(group)
+    return kind, _rates(group, momentum)
 
 
 def update_for(optimizer, group):
-    """What runs updates of this group, once it has had as many steps as the flag `fuse_after` says;
-    else None."""
+    """What runs updates of this group, once it has had as many steps as the flag `fuse_after` says,
+    and the rates that it takes; else (None, ())."""
     if _lathe._tracing() or _lathe._batching():
-        return None
+        return None, ()
     after = _lathe._fuse_after()
-    kind = _kind(optimizer, group) if after >= 0 else None
-    if kind is None:
-        return None
+    if after < 0:
+        return None, ()
     try:
-        found = _known.get(kind, 0)
+        kind, rates = _sort(optimizer, group)
+        found = None if kind is None else _known.get(kind, 0)
     except TypeError:  # a setting is a list
-        return None
+        return None, ()
     if type(found) is not int:
-        return found
+        return found, rates
     if found < after:
-        if found or len(_known) < _MOST:
-            _known[kind] = found + 1
-        return None
+        _count(kind, found)
+        return None, ()
     _known[kind] = made = _Update(optimizer)
-    return made
+    return made, rates
+
+
+def _count(kind, before):
+    if not before and len(_known) >= _MOST:
+        for other in [k for k, v in _known.items() if type(v) is int]:
+            del _known[other]
+    if before or len(_known) < _MOST:
+        _known[kind] = before + 1

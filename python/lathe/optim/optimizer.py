@@ -149,7 +149,7 @@ class Optimizer:
         before = _lathe._set_grad_enabled(False)
         try:
             for group in self.param_groups:
-                update = update_for(self, group)
+                update, rates = update_for(self, group)
                 for p in group["params"]:
                     g = p.grad
                     if g is None:
@@ -157,7 +157,7 @@ class Optimizer:
                     state = self.state.get(p)
                     if not state and (state is None or self._remembers(group)):
                         state = self._begun(p, group)
-                    if update is None or not update.run(self, p, g, state, group):
+                    if update is None or not update.run(self, p, g, state, group, rates):
                         self._step_one(p, g, state, group)
         finally:
             _lathe._set_grad_enabled(before)

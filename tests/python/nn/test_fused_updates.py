@@ -4,6 +4,7 @@ import pytest
 
 import lathe as lt
 from lathe import nn, optim
+from lathe.optim import fused
 
 MAKE = {
     "sgd": lambda p: optim.SGD(p, 0.1),
@@ -115,3 +116,45 @@ def test_parameters_that_share_memory():
         return whole.numpy().tobytes()
 
     assert run(0) == run(-1)
+
+
+CYCLED = {
+    "adam": lambda p: optim.Adam(p, 0.1),
+    "radam": lambda p: optim.RAdam(p, 0.1),
+    "sgd": lambda p: optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.01),
+}
+
+
+@pytest.mark.parametrize("make", CYCLED.values(), ids=CYCLED)
+def test_a_momentum_that_a_schedule_changes(make):
+    """It is an input after some values, and leaves room for the programs of other optimizers."""
+
+    def train(after):
+        lt.set_flag("fuse_after", after)
+        lt.manual_seed(3)
+        p = nn.Parameter(lt.randn(4, 3))
+        opt = make([p])
+        schedule = optim.lr_scheduler.OneCycleLR(opt, 0.2, total_steps=40)
+        for i in range(39):
+            p.grad = lt.full((4, 3), 0.1 * i - 1)
+            opt.step()
+            schedule.step()
+        return bytes(memoryview(p.detach().numpy()).cast("B"))
+
+    expected = train(-1)
+    assert train(2) == expected
+    before = len(fused._known)
+    assert train(2) == expected and len(fused._known) == before
+
+
+def test_counts_of_kinds_that_are_gone_are_dropped():
+    lt.set_flag("fuse_after", 3)
+    p = nn.Parameter(lt.ones(2))
+    p.grad = lt.ones(2)
+    for i in range(600):  # kinds that have one step each
+        optim.SGD([p], 0.1, weight_decay=0.001 + i * 1e-6).step()
+    assert len(fused._known) <= fused._MOST
+    opt = optim.SGD([p], 0.1, weight_decay=0.5)
+    for _ in range(6):
+        opt.step()
+    assert type(fused.update_for(opt, opt.param_groups[0])[0]) is fused._Update
