@@ -114,6 +114,9 @@ class _Shrinking(_Function):
     def __init__(self, lambd=0.5):
         self._keep(lambd=lambd)
 
+    def extra_repr(self):
+        return str(self.lambd)
+
 
 Hardshrink = _module(_Shrinking, "Hardshrink", F.hardshrink, "x, or 0 where |x| <= lambd.")
 Softshrink = _module(_Shrinking, "Softshrink", F.softshrink, "x moved towards 0 by lambd.")

@@ -14,7 +14,8 @@ class LBFGS(Optimizer):
     """Newton's steps by an inverse Hessian that is made of the last history_size changes.
 
     step(closure) takes up to max_iter of them, which need max_eval gradients at most.
-    line_search_fn: None for steps of lr, or "strong_wolfe". One group of parameters only.
+    line_search_fn: None for steps of lr, or "strong_wolfe". maximize: towards a higher loss. One
+    group of parameters only.
     """
 
     @typed
@@ -28,6 +29,8 @@ class LBFGS(Optimizer):
         tolerance_change=1e-9,
         history_size=100,
         line_search_fn=None,
+        *,
+        maximize=False,
     ):
         check_positive("LBFGS", lr=lr)
         if max_eval is None:
@@ -45,15 +48,18 @@ class LBFGS(Optimizer):
             )  # fmt: skip
         self._params = self.param_groups[0]["params"]
 
+    def _falling(self, number):
+        """A loss or gradient, turned round where the loss is to rise."""
+        return -number if self.param_groups[0].get("maximize") else number
+
     # ── parameters as one vector ────────────────────────────────────────────────────────────────
 
     def _gradient(self):
-        return ops.cat(
-            [
-                as_reals(ops.zeros_like(p) if p.grad is None else p.grad).reshape(-1)
-                for p in self._params
-            ]
-        )
+        parts = [
+            as_reals(ops.zeros_like(p) if p.grad is None else p.grad).reshape(-1)
+            for p in self._params
+        ]
+        return self._falling(ops.cat(parts))
 
     def _move(self, t, direction):
         at = 0
@@ -64,7 +70,7 @@ class LBFGS(Optimizer):
     def _at(self, closure, start, t, direction):
         """(loss, gradient) at start + t * direction; the parameters are at start again."""
         self._move(t, direction)
-        loss, gradient = float(self._loss(closure)), self._gradient()
+        loss, gradient = self._falling(float(self._loss(closure))), self._gradient()
         for p, value in zip(self._params, start):
             p.copy_(value)
         return loss, gradient
@@ -87,7 +93,7 @@ class LBFGS(Optimizer):
         try:
             loss = self._loss(closure)
             state = self._begun(self._params[0], self.param_groups[0])
-            self._iterate(closure, float(loss), state)
+            self._iterate(closure, self._falling(float(loss)), state)
         finally:
             _lathe._set_grad_enabled(before)
         for hook in self._post_hooks:
@@ -127,7 +133,8 @@ class LBFGS(Optimizer):
             else:
                 self._move(t, d)
                 if n != group["max_iter"]:
-                    loss, gradient, more = float(self._loss(closure)), self._gradient(), 1
+                    loss = self._falling(float(self._loss(closure)))
+                    gradient, more = self._gradient(), 1
             state["t"] = t  # not an op: a name
             evaluations += more
             state["func_evals"] += more

@@ -286,3 +286,21 @@ def test_schedules_of_the_momentum_take_an_sgd_without():
         o.step()
         schedule.step()
     assert "momentum_buffer" in o.state[p]
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_towards_a_higher_loss(search):
+    def run(sign):
+        p = nn.Parameter(lt.tensor([2.0, -1.0], dtype=lt.float64))
+        opt = optim.LBFGS([p], lr=0.5, max_iter=5, line_search_fn=search, maximize=sign < 0)
+
+        def closure():
+            opt.zero_grad()
+            loss = sign * ((p - 1) ** 2 + lt.exp(p)).sum()
+            loss.backward()
+            return loss
+
+        first = opt.step(closure).item()
+        return p.tolist(), sign * first
+
+    assert run(-1) == run(1)
