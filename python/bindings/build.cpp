@@ -124,6 +124,18 @@ class NestedReader {
 
   DType natural_dtype() const { return natural_.value_or(default_dtype()); }
 
+  /// Is there something among the leaves whose elements only a run of the program knows?
+  bool symbolic() const { return symbolic_; }
+
+  /// The elements joined by ops, each a tensor without history.
+  Tensor join(PyObject* data, DType dtype) {
+    dtype_ = dtype;
+    std::vector<Tensor> leaves;
+    gather(data, 0, leaves);
+    GradMode off(false);
+    return shape_ops<Tensor>::reshape(shape_ops<Tensor>::stack(leaves, Int(0)), shape_);
+  }
+
   Tensor read(PyObject* data, DType dtype) {
     Tensor t = empty({dtype, shape_, {}});
     at_ = t.mutable_data();
@@ -144,6 +156,7 @@ class NestedReader {
     pace_.after(1);
     if (is_sequence(o)) ragged(o, level);
     const DType dtype = dtype_of_leaf(o);
+    symbolic_ |= is_symbolic_leaf(o);
     natural_ = natural_ ? promote(*natural_, dtype) : dtype;
   }
 
@@ -157,6 +170,30 @@ class NestedReader {
                     : std::string(Py_TYPE(o)->tp_name),
          .expected = absl::StrCat("the shape of the first items, ", lathe::to_string(shape_)),
          .next = "pad the short ones, or make a tensor of each"});
+  }
+
+  static bool is_symbolic_leaf(PyObject* o) {
+    if (is_scalar_tensor(o)) return tensor_of(o).symbolic();
+    Real r;
+    return is_symbolic_real(o) && read_real(o, r) && !r.known();
+  }
+
+  void gather(PyObject* o, size_t level, std::vector<Tensor>& leaves) {
+    if (level < shape_.size()) {
+      Items items(o);
+      for (Py_ssize_t i = 0; i < items.size(); ++i) gather(items.at(i).ptr(), level + 1, leaves);
+      return;
+    }
+    Real r;
+    if (is_scalar_tensor(o)) {
+      leaves.push_back(math_ops<Tensor>::cast(detach(tensor_of(o)), dtype_));
+    } else if (is_symbolic_leaf(o) && read_real(o, r)) {
+      leaves.push_back(number_tensor(Arg(r), dtype_, Device{}));
+    } else {
+      BuildOptions options;
+      options.dtype = dtype_;
+      leaves.push_back(build(o, options));
+    }
   }
 
   void write(PyObject* o, size_t level) {
@@ -241,6 +278,7 @@ class NestedReader {
 
   Shape shape_;
   std::optional<DType> natural_;  // of the leaves that were looked at
+  bool symbolic_ = false;
   Pace pace_;
   DType dtype_ = DType::f32;
   std::byte* at_ = nullptr;
@@ -336,7 +374,12 @@ Tensor build(PyObject* data, const BuildOptions& options) {
   }
   NestedReader reader;
   reader.measure(data);
-  Tensor t = reader.read(data, options.dtype.value_or(reader.natural_dtype()));
+  const DType dtype = options.dtype.value_or(reader.natural_dtype());
+  if (reader.symbolic()) {
+    Tensor joined = reader.join(data, dtype);
+    return options.device ? to_device(joined, *options.device) : joined;
+  }
+  Tensor t = reader.read(data, dtype);
   note_constant(t);
   return options.device ? to_device(t, *options.device) : t;
 }

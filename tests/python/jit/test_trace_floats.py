@@ -144,6 +144,30 @@ def test_a_tensor_of_a_number_of_numpy():
     assert f.counts["traces"] <= 4
 
 
+@pytest.mark.parametrize("way", [lt.trace, lt.script])
+def test_a_tensor_of_numbers_that_only_a_run_knows(way):
+    settings = {}
+
+    def f(x):
+        share = settings["share"]
+        w = x.clone().requires_grad_()
+        return (
+            lt.tensor([share, 1 - share]) * x,
+            lt.tensor([[w.sum(), 1], [2.5, x[0]]]),
+            lt.tensor((x.argmax(), 3), dtype=lt.int32),
+            lt.as_tensor([w.mean(), share], dtype=lt.float64),
+        )
+
+    run = way(f)
+    for v in VALUES:
+        settings["share"] = v
+        x = lt.tensor([1.0 + v, 2.0])
+        for made, expected in zip(run(x), f(x)):
+            assert made.dtype is expected.dtype and not made.requires_grad
+            assert same(made, expected)
+    assert run.counts["traces"] <= 2
+
+
 def test_a_tuple_that_is_found_twice():
     holder = {}
     f = lt.trace(lambda x, pair: x * pair[0] + holder["pair"][0])
