@@ -335,10 +335,10 @@ def test_what_is_told_of_a_program_tells_of_its_functions():
 def test_ex_11_trainable():
     net = nn.Linear(3, 1)
     fixed = lt.jit.capture(net, (lt.ones(2, 3),))
-    assert [name for name, *_ in fixed.inputs] == ["x"]
-    assert fixed.variables() == ["x", "weight", "bias"]
+    assert [name for name, *_ in fixed.inputs] == ["input"]
+    assert fixed.variables() == ["input", "weight", "bias"]
     free = fixed.trainable("weight", "bias")
-    assert [name for name, *_ in free.inputs] == ["x", "weight", "bias"]
+    assert [name for name, *_ in free.inputs] == ["input", "weight", "bias"]
     x, by_weight = lt.randn(8, 3), free.deriv(0, "weight", "bias")
     weight, bias = net.weight.detach(), net.bias.detach()
     dw, db = by_weight(x, weight, bias)
