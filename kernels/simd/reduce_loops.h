@@ -263,9 +263,10 @@ void reduce_tree(void* results, size_t n) {
 }
 
 /// Whole steps of blocks in L::at_once rows, by the shorter way that is right for numbers; false if
-/// there was a NaN. Ahead: the next block of each row is fetched.
+/// there was a NaN. Ahead: what lies so many elements further on in each row is fetched.
 template <class L, bool Ahead>
-LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t stride, size_t n) {
+LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t stride, size_t n,
+                                 ptrdiff_t ahead) {
   using S = std::remove_reference_t<decltype(block->v[0])>;
   S zero(typename L::T(0));
   auto nan = S::ne(zero, zero);
@@ -274,8 +275,8 @@ LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t st
     for (size_t k = 0; k < L::at_once; k += 2) {
       const auto* row = in + static_cast<ptrdiff_t>(k) * stride;
       if constexpr (Ahead) {
-        fetch_step(row + kReduceBlock);
-        fetch_step(row + stride + kReduceBlock);
+        fetch_step(row + ahead);
+        fetch_step(row + stride + ahead);
       }
       L::step_numbers(block[k], row, block[k + 1], row + stride, nan);
     }
@@ -286,14 +287,14 @@ LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t st
 /// The results of one block of up to 512 elements in each of L::at_once rows.
 template <class L, bool Ahead>
 [[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::T* in, ptrdiff_t stride,
-                                      size_t n, typename L::T unit) {
+                                      size_t n, typename L::T unit, ptrdiff_t ahead = 0) {
   constexpr size_t many = L::at_once;
   L block[many];
   bool done = false;
   if constexpr (L::minds_nan) {
 #pragma GCC unroll 4
     for (L& b : block) b = L(unit);
-    done = steps_of_numbers<L, Ahead>(block, in, stride, n);
+    done = steps_of_numbers<L, Ahead>(block, in, stride, n, ahead);
   }
   if (!done) {
 #pragma GCC unroll 4
@@ -303,7 +304,7 @@ template <class L, bool Ahead>
 #pragma GCC unroll 4
       for (size_t k = 0; k < many; ++k) {
         const auto* row = from + static_cast<ptrdiff_t>(k) * stride;
-        if constexpr (Ahead) fetch_step(row + kReduceBlock);
+        if constexpr (Ahead) fetch_step(row + ahead);
         block[k].step(row);
       }
     }
@@ -330,12 +331,16 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
       blocks_abreast<L, false>(to, from, stride, n, u);
       from += static_cast<ptrdiff_t>(many) * stride;
     }
+    // The next block of each row, then the first one of rows to come.
+    constexpr ptrdiff_t block = kReduceBlock;
+    const ptrdiff_t next = static_cast<ptrdiff_t>(many) * stride;
     T columns[many][kReduceRow / kReduceBlock], abreast[many];
     for (; rows >= many; rows -= many, to += many) {
       size_t blocks = 0;
       for (size_t at = 0; at < n; at += kReduceBlock, ++blocks) {
-        blocks_abreast<L, true>(abreast, from + at, stride,
-                                n - at < kReduceBlock ? n - at : kReduceBlock, u);
+        const bool last = n - at <= kReduceBlock;
+        blocks_abreast<L, true>(abreast, from + at, stride, last ? n - at : kReduceBlock, u,
+                                last ? next - static_cast<ptrdiff_t>(at) : block);
         for (size_t k = 0; k < many; ++k) columns[k][blocks] = abreast[k];
       }
       for (size_t k = 0; k < many; ++k) {
