@@ -45,12 +45,14 @@ bool mean_alone(Match& m) { return m.single_use("mean"); }
 bool same_shapes(Match& m) { return identical(m.type("x").shape, m.type("y").shape); }
 
 /// Products of matrices that nobody reads but turned, by rows: where the order of terms is defined
-/// both orders of the operands give the same bits. What another product reads may lie in any order.
+/// both orders of the operands give the same bits. (Not of complex ones: a term is a sum itself.)
+/// What another product reads may lie in any order.
 bool is_read_turned(Match& m) {
   absl::InlinedVector<int64_t, 6> p;
   if (m.rank("x") != 2 || m.rank("y") != 2 || !axes(m.literal("p"), 2, p) || p[0] != 1)
     return false;
   const Node& product = *m.root()->in(0)->node();
+  if (is_complex(product.out(0)->tensor().dtype)) return false;
   const auto by_rows = [](const Use& u) {
     return u.node->op() == nullptr || u.node->op()->kind != Kind::contract;
   };

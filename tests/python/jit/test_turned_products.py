@@ -27,6 +27,13 @@ def test_random_sizes_and_dtypes():
             assert same(f(x, g), weight_gradient(x, g)), (dtype, rows, inner, outer)
 
 
+def test_not_of_complex_numbers():
+    x, g = (lt.complex(lt.randn(40, n), lt.randn(40, n)) for n in (7, 5))
+    f = lt.trace(weight_gradient)
+    assert not exchanged(f, x, g)
+    assert same(lt.view_as_real(f(x, g)), lt.view_as_real(weight_gradient(x, g)))
+
+
 def test_long_sums():
     x, g = lt.randn(1500, 20), lt.randn(1500, 30)
     f = lt.trace(weight_gradient)
