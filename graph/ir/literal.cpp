@@ -11,6 +11,8 @@
 namespace lathe::ir {
 namespace {
 
+/// "2.0", "1e-07", "inf", "nan": the shortest text that reads back as the same number, never an
+/// integer's.
 template <class T>
 std::string shortest(T value) {
   if (value != value) return "nan";
@@ -62,9 +64,6 @@ std::string element_text(DType dtype, const std::byte* data, int64_t i) {
 }
 
 }  // namespace
-
-std::string real_text(double value) { return shortest(value); }
-std::string real_text(float value) { return shortest(value); }
 
 std::string quoted(std::string_view text) {
   std::string out = "'";

@@ -5,10 +5,6 @@
 
 namespace lathe::ir {
 
-/// "2.0", "1e-07", "inf", "nan": the shortest text that reads back as the same number, never an
-/// integer's.
-std::string real_text(double value);
-std::string real_text(float value);
 /// 'it\'s\n', in single quotes.
 std::string quoted(std::string_view text);
 std::string literal_text(const Arg& literal);
