@@ -173,6 +173,11 @@ static void map_steps(std::vector<Returned>& returns, const std::function<Int(In
       for (ViewStep& step : part->path) step.args = map_ints(step.args, change);
 }
 
+/// Whether a side of it has such a symbol: their difference may not, by what the trace knows.
+static bool mentions(const SymFact& fact, absl::FunctionRef<bool(uint32_t)> such) {
+  return absl::c_any_of(symbols_of(fact.a), such) || absl::c_any_of(symbols_of(fact.b), such);
+}
+
 /// Graphs take inputs that lie in any way: their strides are no symbols of a graph. Where the
 /// trace's mentions one it is the number that it is now, by a guard. Takes the graph; returns what
 /// was taken for granted about strides, as the trace numbers symbols.
@@ -191,15 +196,14 @@ std::vector<SymFact> Tracer::part_from_strides(Traced& traced) {
     map_steps(traced.returns, look);
     for (const auto* facts : {&scope_.guards(), &scope_.checks()})
       for (const SymFact& f : *facts)
-        if (!absl::c_all_of(symbols_of(f.a - f.b), [&](uint32_t k) { return given_.contains(k); }))
-          look(f.a), look(f.b);
+        if (mentions(f, [&](uint32_t k) { return !given_.contains(k); })) look(f.a), look(f.b);
     for (const auto& [k, now] : fixed) (void)scope_.require(Relation::eq, symbol(k), now);
   }
   traced.graph = take();
   std::vector<SymFact> of_strides;
   for (auto* facts : {&traced.graph.assumptions(), &traced.graph.checks()})
     for (const SymFact& f : *facts)
-      if (absl::c_any_of(symbols_of(f.a - f.b), is_stride)) of_strides.push_back(f);
+      if (mentions(f, is_stride)) of_strides.push_back(f);
   if (fixed.empty()) return of_strides;
   const std::function<Int(Int)> fix = [&](Int e) {
     return substitute(e, [&](uint32_t k) {

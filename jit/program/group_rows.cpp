@@ -61,7 +61,7 @@ struct Reduction {
 
   /// Its results are there when all rows are done.
   bool of_all_rows() const { return along != Along::rows; }
-  /// Elsewise its results have the shape of what it reads.
+  /// Otherwise its results have the shape of what it reads.
   bool of_several() const {
     return !identical(product(along == Along::line ? domain : lead, 0), Int(1));
   }

@@ -80,6 +80,16 @@ def test_whether_rows_can_be_one_is_guarded():
     check(lambda x: x.unflatten(0, (2, 4)).flatten(0, 1), views, 2)  # all six columns, and fewer
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+def test_what_is_equal_at_the_first_call_is_guarded(turn):
+    def cube(rows, columns):
+        return (table(24, 8).reshape(4, 6, 8)[:, :rows, 1:columns],)  # one row of 24, if all six
+
+    calls = [lambda: cube(6, 3), lambda: cube(5, 3), lambda: cube(6, 4), lambda: cube(4, 4)]
+    check(lambda x: x.flatten(0, 1).mul_(2) + x.flatten(0, 1), calls[::turn], 2)
+    check(lambda x: x * (2 if x.stride(0) == x.shape[1] * x.stride(1) else 3), calls[::turn], 2)
+
+
 def test_known_strides_are_told_apart():
     calls = [
         lambda: (table(4, 1).expand(4, 5),),
