@@ -28,12 +28,11 @@ std::string head(const ir::Node& n, std::string_view what) {
   return line;
 }
 
-/// Whether the entry that the table would choose keeps operands packed. Unlike choose_entry(), it
-/// throws nothing where a fallback is an error: what is explained does not run.
+/// Whether the entry that the table would choose keeps operands packed. Not by choose_entry(),
+/// which throws where a fallback is an error: what is explained does not run.
 bool packs(const Query& query) {
-  for (const Explained& e : explain(query))
-    if (e.chosen) return e.entry->pack != nullptr;
-  return false;
+  const Entry* found = find_entry(query);
+  return found != nullptr && found->pack != nullptr;
 }
 
 /// What the table is asked about this op.

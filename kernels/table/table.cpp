@@ -133,16 +133,18 @@ Verdict judge(const Entry& entry, const Query& query) {
   return entry.accepts(entry, query);
 }
 
-/// The table file's rule for this query, if its entry accepts. `terms` < 0, a graph's symbol: the
-/// first rule that may fit once it is a number.
+/// `terms` < 0, a graph's symbol: whether the rule may fit once it is a number.
+bool may_fit(const TableRule& r, const Query& query, int64_t terms) {
+  return r.op == query.op.name() && r.dtype == query.common &&
+         (terms < 0 || (terms >= r.least && terms <= r.most));
+}
+
+/// The table file's rule for this query, if its entry accepts: the first that may fit.
 const TableRule* rule_for(const Query& query, int64_t terms) {
   const TableFile* table = g_table.load(std::memory_order_acquire);
   if (table == nullptr || query.op.kind != Kind::contract) return nullptr;
-  for (const TableRule& r : table->rules) {
-    bool fits = terms < 0 || (terms >= r.least && terms <= r.most);
-    if (r.op != query.op.name() || r.dtype != query.common || !fits) continue;
-    return judge(*r.entry, query).accepted() ? &r : nullptr;
-  }
+  for (const TableRule& r : table->rules)
+    if (may_fit(r, query, terms)) return judge(*r.entry, query).accepted() ? &r : nullptr;
   return nullptr;
 }
 const TableRule* tuned(const Query& query) {
@@ -181,13 +183,31 @@ std::string rule_text(const TableRule& rule) {
 
 }  // namespace
 
+const Entry* find_entry(const Query& query) {
+  if (const TableRule* rule = tuned(query)) return rule->entry;
+  for (const Entry* entry : entries(query.op.kind))
+    if (judge(*entry, query).accepted()) return entry;
+  return nullptr;
+}
+
+Bits promised_bits(const Query& query) {
+  const Entry* found = find_entry(query);
+  if (found == nullptr) return Bits::free;
+  Bits least = found->bits;
+  const TableFile* table = g_table.load(std::memory_order_acquire);
+  if (table == nullptr || query.op.kind != Kind::contract || query.terms() >= 0) return least;
+  for (const TableRule& r : table->rules)
+    if (may_fit(r, query, -1)) least = std::max(least, r.entry->bits);
+  return least;
+}
+
 const Entry& choose_entry(const Query& query) {
   if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
-  if (const TableRule* rule = tuned(query)) return *rule->entry;
-  for (const Entry* entry : entries(query.op.kind)) {
-    if (!judge(*entry, query).accepted()) continue;
-    if (flag_on(Flag::fallback_is_error) && entry->vendor() == kReference) refuse_reference(query);
-    return *entry;
+  if (const Entry* found = find_entry(query)) {
+    if (flag_on(Flag::fallback_is_error) && found->vendor() == kReference &&
+        tuned(query) == nullptr)
+      refuse_reference(query);
+    return *found;
   }
   device_api(query.device);  // or there is no such device
   throw UnsupportedError({.op = query.op.name(),

@@ -180,6 +180,11 @@ void register_entry(const Entry& entry, std::string_view before = {});
 /// of its results, if there is one.
 const Entry* claiming_entry(const Op& op, Args args, Types& types);
 
+/// The entry that runs this query; null: none accepts.
+const Entry* find_entry(const Query& query);
+/// The least that results promise, whatever reduced extents are that the query leaves open: rules
+/// of the table file may give these to another entry. free: none accepts.
+Bits promised_bits(const Query& query);
 /// The entry that runs this query. UnsupportedError, with every verdict, if no entry accepts, or
 /// if only the reference does while the flag fallback_is_error is on; a table file may name the
 /// reference, which is no fallback.

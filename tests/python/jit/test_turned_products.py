@@ -1,6 +1,8 @@
 """A product that is read turned is computed the other way round: the same bits, row by row."""
 
 import random
+import subprocess
+import sys
 
 from compare import same
 
@@ -69,3 +71,20 @@ def test_only_where_the_order_of_terms_is_defined(flag):
     f = lt.trace(weight_gradient)
     assert not exchanged(f, x, g)
     assert same(f(x, g), weight_gradient(x, g))
+
+
+BY_A_TABLE = """
+import lathe as lt
+
+lt.use_table("mm f32 1..4096 eigen.gemm")  # before any op
+f = lt.trace(lambda x, g: (x.t() @ g).t().contiguous())
+for rows in (40, 41, 300):
+    x, g = lt.randn(rows, 7), lt.randn(rows, 5)
+    assert f(x, g).tolist() == (x.t() @ g).t().tolist(), rows
+assert "permute_of_product 1" not in f.explain()
+"""
+
+
+def test_not_where_a_table_may_give_it_to_a_vendor():
+    done = subprocess.run([sys.executable, "-c", BY_A_TABLE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
