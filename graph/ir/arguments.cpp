@@ -79,40 +79,45 @@ Arg placeholder(const Type& type, Tensors& held) {
       {.problem = "a value of this type cannot be an argument of an op", .got = to_string(type)});
 }
 
-TypeList infer_parts(const Op& op, const ArgVec& attrs, absl::Span<const Place> places,
-                     const Values& in) {
+/// What `ask` says of the arguments, with something of each type in the place of values.
+template <class Ask>
+auto with_placeholders(const ArgVec& attrs, absl::Span<const Place> places, const Values& in,
+                       const Ask& ask) {
   Tensors held;
   std::vector<Arg> values;
   for (Value* v : in) values.push_back(placeholder(v->type(), held));
-  Filled filled = fill(attrs, places, values);
-  TypeList out;
-  if (auto kind = scalar_result(op, filled.args())) {
-    out.push_back(Scalar{*kind});
+  const Filled filled = fill(attrs, places, values);
+  return ask(filled.args());
+}
+
+TypeList infer_parts(const Op& op, const ArgVec& attrs, absl::Span<const Place> places,
+                     const Values& in) {
+  return with_placeholders(attrs, places, in, [&](Args args) {
+    TypeList out;
+    if (auto kind = scalar_result(op, args)) {
+      out.push_back(Scalar{*kind});
+      return out;
+    }
+    for (TensorType& t : op.infer(args)) out.push_back(std::move(t));
     return out;
-  }
-  for (TensorType& t : op.infer(filled.args())) out.push_back(std::move(t));
-  return out;
+  });
 }
 
 }  // namespace
 
 bool claimed(const Op& op, const Operands& operands) {
-  Tensors held;
-  std::vector<Arg> values;
-  for (Value* v : operands.in) values.push_back(placeholder(v->type(), held));
-  const Filled filled = fill(operands.attrs, operands.places, values);
-  Types types;
-  return current_backend().claims(op, filled.args(), types);
+  return with_placeholders(operands.attrs, operands.places, operands.in, [&](Args args) {
+    Types types;
+    return current_backend().claims(op, args, types);
+  });
 }
 
 Bits promised(const Node& node) {
-  Tensors held;
-  std::vector<Arg> values;
-  for (Value* v : node.in()) values.push_back(placeholder(v->type(), held));
-  const Filled filled = fill(node.attrs(), node.places(), values);
   Types types;
   for (const Value* v : node.out()) types.push_back(v->tensor());
-  return current_backend().bits({*node.op(), filled.args(), types});
+  return with_placeholders(node.attrs(), node.places(), node.in(), [&](Args args) {
+    return current_backend().bits({*node.op(), args, types});
+  });
 }
 
 TypeList infer(const Op& op, const Operands& operands) {
