@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "jit/kernel/cache_lines.h"
+
 namespace lathe::jit {
 
 PieceStates::PieceStates(const std::vector<ReduceBodies>& reductions) {
@@ -14,8 +16,7 @@ PieceStates::PieceStates(const std::vector<ReduceBodies>& reductions) {
 }
 
 int64_t PieceStates::line_bytes(size_t state, int64_t pieces) const {
-  constexpr int64_t kAlign = 64;
-  return (items_[state] * pieces + kAlign - 1) / kAlign * kAlign;
+  return whole_lines(items_[state] * pieces);
 }
 
 /// Each state of all pieces, then as much again for the states of pairs.

@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <deque>
 
+#include "jit/kernel/cache_lines.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
 namespace lathe::jit {
 namespace {
 
-constexpr int64_t kAlign = 64;
 /// Operations that a thread takes at a time.
 constexpr int64_t kGrain = 1 << 17;
 /// Bytes of the lanes of reductions over rows: they stay in the second cache. Fewer columns at a
 /// time cost more in calls than they save in memory.
 constexpr int64_t kNearLanes = 64 << 10;
+/// Columns come in so many: whole vectors.
+constexpr int64_t kFewColumns = 64;
 
 /// Whether no statement has anything to do with more than one position of the inner axis.
 bool columns_are_apart(const Kernel& kernel) {
@@ -63,14 +65,15 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
     if (buf.space != Space::local) continue;
     b.locals[i] = bytes;
     bytes += together() * value(buf.elements) * static_cast<int64_t>(size_of(buf.dtype));
-    bytes = (bytes + kAlign - 1) / kAlign * kAlign;
+    bytes = whole_lines(bytes);
   }
   b.scratch_bytes = static_cast<size_t>(bytes);
   if (k.line) b.line = value(*k.line);
   b.columns = b.extents.back();
   if (sums_.any() && columns_are_apart(k))
     b.columns = std::min(
-        b.columns, kAlign * std::max<int64_t>(1, kNearLanes / sums_.block_bytes(b.rows, kAlign)));
+        b.columns,
+        kFewColumns * std::max<int64_t>(1, kNearLanes / sums_.block_bytes(b.rows, kFewColumns)));
   b.row_work = 64 + b.extents.back() * std::max<int64_t>(1, k.facts.flops_per_element);
   return b;
 }
@@ -137,8 +140,8 @@ class RowKernel::Call {
   }
 
   const Bound& bound() const { return bound_; }
-  /// By operand: where it begins, for these columns.
   using Pointers = absl::InlinedVector<std::byte*, 24>;
+  /// By operand: where it begins, for these columns.
   Pointers places(const Columns& columns) const {
     Pointers at = shared_;
     const size_t axes = bound_.extents.size();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "jit/kernel/cache_lines.h"
+
 namespace lathe::jit {
 namespace {
 
@@ -26,8 +28,7 @@ RowSums::RowSums(const Kernel& kernel) {
 }
 
 int64_t RowSums::line_bytes(size_t line, int64_t elements) const {
-  constexpr int64_t kAlign = 64;
-  return (items_[line] * elements + kAlign - 1) / kAlign * kAlign;
+  return whole_lines(items_[line] * elements);
 }
 
 int64_t RowSums::block_bytes(int64_t rows, int64_t length) const {

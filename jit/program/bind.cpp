@@ -4,13 +4,11 @@
 #include <climits>
 
 #include "core/base/error.h"
+#include "jit/kernel/cache_lines.h"
 #include "jit/program/steps.h"
 
 namespace lathe::jit {
 namespace {
-
-constexpr size_t kAlign = 64;
-size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 TensorType evaluated(const TensorType& t, absl::Span<const int64_t> symbols) {
   TensorType out = t;
@@ -34,7 +32,8 @@ void bind_op(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep&
 
 size_t bytes_of(const ArenaBlock& block, absl::Span<const int64_t> symbols) {
   const TensorType t = evaluated(block.type, symbols);
-  return aligned(static_cast<size_t>(numel(t.shape).value()) * size_of(t.dtype));
+  return static_cast<size_t>(
+      whole_lines(numel(t.shape).value() * static_cast<int64_t>(size_of(t.dtype))));
 }
 
 /// Is it kept from call to call? Such memory is no other value's.
