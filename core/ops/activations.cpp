@@ -112,9 +112,6 @@ Expr clipped(Expr x, Expr from, Expr to, Expr low, Expr high, Expr between) {
   return select(le(x, from), low, select(le(to, x), high, between));
 }
 
-/// x inside of (-3, 3), and 0 for what is not: the derivative of the branch that is not taken meets
-/// no infinity and no NaN.
-Expr inner(Expr x) { return select(lt(abs(x), 3.0), x, 0.0); }
 Expr sixth(Expr x) { return (x + 3.0) * (1.0 / 6); }
 
 void require_ordered(std::string_view op, std::string_view low, std::string_view high, Real from,
@@ -177,7 +174,7 @@ void add_hard(Definitions& r) {
       "hardswish(Tensor input) -> Tensor",
       // x times what hardsigmoid gives, so x * 0 below; a NaN is x.
       [](Expr x) {
-        Expr rest = select(lt(x, 3.0), inner(x) * sixth(inner(x)), x);
+        Expr rest = select(lt(x, 3.0), x * sixth(x), x);
         return select(le(x, -3.0), x * 0.0, rest);
       },
       with_rule(swish, [](Grad g) {
