@@ -391,3 +391,11 @@ def test_far_log_odds():
     assert d.Bernoulli(logits=x).log_prob(lt.tensor([1.0, 0.0])).tolist() == pytest.approx(
         [-7.582560422162385e-10] * 2, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("dtype", [lt.float16, lt.bfloat16, lt.float32, lt.float64])
+def test_certainty_has_a_logarithm_in_every_dtype(dtype):
+    p = lt.tensor([0.0, 1.0], dtype=dtype)
+    logits = d.Bernoulli(probs=p).logits
+    assert logits.dtype == dtype and logits.isfinite().all()
+    assert logits[0].item() < -4 and logits[1].item() > 4

@@ -11,8 +11,8 @@ from .distribution import Distribution, ExponentialFamily, broadcast, one_of
 
 def _inside(probs):
     """Probabilities apart from 0 and 1, where a logarithm has no derivative."""
-    tiny = 2.0**-52 if probs.dtype == _lathe.float64 else 2.0**-23
-    return ops.clamp(probs, tiny, 1 - tiny)
+    step = finfo(probs.dtype).eps
+    return ops.clamp(probs, step, 1 - step)
 
 
 def _log_odds(probs):
