@@ -199,6 +199,7 @@ struct IndexSpec {
   int index = 2;    // of the index tensor
   int source = -1;  // of the values written
   Fold fold = Fold::last;
+  bool inside = false;  // who calls it knows that there is an element for every index
 };
 
 /// Which slots of a sort definition's arguments say what.

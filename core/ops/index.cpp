@@ -82,20 +82,27 @@ Grads sorted_grad(Grad g) {
   return {I::scatter(zeros(g, 0), g.axis(g.op().sort.axis, 0), g.y(1), g.dy())};
 }
 
+Grads gather_grad(Grad g) {
+  Tensor none = zeros(g, 0), index = g.x(2);
+  if (index.rank() != none.rank())  // it names nothing, or the only element
+    return Grads{none.rank() == 0 ? R::sum(g.dy()) : none};
+  return Grads{I::scatter_add(none, g.axis(1, 0), index, g.dy())};
+}
+
 void add_access(Definitions& r) {
   r.index(
       "gather(Tensor input, int dim, Tensor index) -> Tensor",
       {.access = Access::take, .axis = 1, .index = 2},
       {.saves = save_x(2),
-       .grad =
-           [](Grad g) {
-             Tensor none = zeros(g, 0), index = g.x(2);
-             if (index.rank() != none.rank())  // it names nothing, or the only element
-               return Grads{none.rank() == 0 ? R::sum(g.dy()) : none};
-             return Grads{I::scatter_add(none, g.axis(1, 0), index, g.dy())};
-           },
+       .grad = gather_grad,
        .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused; "
               "an index without elements may have any rank, and that of a 0-d input an axis."});
+  r.index("gather_inside(Tensor input, int dim, Tensor index) -> Tensor",
+          {.access = Access::take, .axis = 1, .index = 2, .inside = true},
+          {.saves = save_x(2),
+           .grad = gather_grad,
+           .places = kNowhere,
+           .doc = "gather() by indexes that were computed from sizes, or found by a search."});
   r.index(
       "scatter(Tensor input, int dim, Tensor index, Tensor|Scalar src) -> Tensor",
       {.access = Access::put, .axis = 1, .index = 2, .source = 3},

@@ -166,7 +166,7 @@ Tensor spots_of(const Slide& slide, const Tensor& taps, const Tensor& x) {
     inner *= x.size(axis);
   }
   const Tensor flat = S::reshape(taps, {numel(taps.shape())});
-  const Tensor offsets = I::gather(S::reshape(within, {numel(slide.kernel)}), 0, flat);
+  const Tensor offsets = I::gather_inside(S::reshape(within, {numel(slide.kernel)}), 0, flat);
   return M::add(S::reshape(offsets, taps.shape()), first);
 }
 
@@ -182,15 +182,17 @@ std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given) {
   }
   if (!place_by_place(p.slide) || !thread_state().grad_enabled)
     return R::largest_of(windows_of(p, x), last_axes(p.axes()));
-  // An element of several windows gets a gradient of each: what is picked from x has the history.
-  Tensor taps;
+  // An element of several windows gets a gradient of each: the history is that of the same elements
+  // picked from x, which nothing computes where no gradient is asked for.
+  std::tuple<Tensor, Tensor> found;
   {
     GradMode no_grad(false);
-    taps = std::get<1>(R::largest_of(windows_of(p, x), last_axes(p.axes())));
+    found = R::largest_of(windows_of(p, x), last_axes(p.axes()));
   }
+  const auto& [values, taps] = found;
   const Tensor spots = spots_of(p.slide, taps, x);
-  Tensor best = I::gather(S::flatten(x, -n, -1), -1, S::flatten(spots, -n, -1));
-  return {S::reshape(best, taps.shape()), taps};
+  Tensor picked = I::gather_inside(S::flatten(x, -n, -1), -1, S::flatten(spots, -n, -1));
+  return {S::overwritten(S::reshape(picked, taps.shape()), values), taps};
 }
 
 /// Where in the last axes of x, flattened, element `taps` of each window lies.

@@ -145,7 +145,7 @@ Effects effects_of_op(const Node& node) {
     return op.extra.host == HostCall::pure ? Effects::pure : Effects::ordered;
   switch (op.kind) {
     case Kind::index:
-      return op.put_of != nullptr ? Effects::pure : Effects::fails;
+      return op.put_of != nullptr || op.index.inside ? Effects::pure : Effects::fails;
     case Kind::opaque:
     case Kind::composite:  // taken whole: its parts may check their operands
       return Effects::fails;

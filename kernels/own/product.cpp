@@ -3,6 +3,7 @@
 #include <absl/algorithm/container.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace lathe::own {
 namespace {
@@ -94,6 +95,30 @@ Addressing straightened(const Contraction& c, Addressing access) {
   return access;
 }
 
+/// How long rows times columns take by tiles, in steps of a vector a term.
+template <class T>
+int64_t steps(const Tiles<T>& tiles, int64_t rows, int64_t cols) {
+  constexpr int64_t kChains = 8;  // that one step after the other does not wait for
+  const int64_t few = tiles.few_columns != nullptr ? kFewColumns : 0, last = cols % tiles.cols;
+  const int64_t vectors = tiles.cols / tiles.lanes, short_rows = rows % tiles.rows;
+  int64_t across = cols / tiles.cols * vectors, apart = 0;
+  if (last > few)
+    across += (last + tiles.lanes - 1) / tiles.lanes;
+  else
+    apart = last * ((rows + tiles.rows - 1) / tiles.rows);
+  const int64_t least = short_rows > 0 ? std::max(short_rows, kChains / vectors) : 0;
+  return (rows - short_rows + least) * across + apart;
+}
+
+/// Is the product less work with rows and columns exchanged? By an eighth, so that turning tiles
+/// does not show beside sums of so many terms.
+template <class T>
+bool better_turned(const Tiles<T>& tiles, int64_t rows, int64_t cols, int64_t depth) {
+  constexpr int64_t kLeastDepth = 96;
+  if (depth < kLeastDepth || rows < tiles.cols || cols <= tiles.rows) return false;
+  return steps(tiles, cols, rows) * 8 <= steps(tiles, rows, cols) * 7;
+}
+
 }  // namespace
 
 template <class T>
@@ -101,12 +126,9 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles) {
   Product p;
   const Roles roles = roles_of(c);
   const auto outer = absl::MakeConstSpan(roles.outer);
-  const Group n(c, outer.subspan(roles.cols)), k(c, c.reduced);
-  const Group m(c, outer.subspan(roles.rows, roles.cols - roles.rows));
+  Group n(c, outer.subspan(roles.cols)), m(c, outer.subspan(roles.rows, roles.cols - roles.rows));
+  const Group k(c, c.reduced);
   Addressing right = roles.right_is_a ? c.a : c.b, left = roles.right_is_a ? c.b : c.a;
-  p.right_is_a = roles.right_is_a;
-  p.rows = m.extent();
-  p.cols = n.extent();
   p.depth = c.terms();
   const int repeat = roles.rows > 0 ? outer[roles.rows - 1] : -1;
   const Sides sides{c, left, right, m, n, k, repeat, tiles.lanes, tiles.cols, tiles.direct_rows};
@@ -118,7 +140,15 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles) {
   if (!windowed) {
     right = straightened(c, std::move(right));
     left = straightened(c, std::move(left));
+    p.turned = better_turned(tiles, m.extent(), n.extent(), p.depth);
   }
+  if (p.turned) {
+    std::swap(m, n);
+    std::swap(left, right);
+  }
+  p.right_is_a = roles.right_is_a != p.turned;
+  p.rows = m.extent();
+  p.cols = n.extent();
   p.left = Side(c, left, m, k);
   p.right = Side(c, right, n, k);
   p.left_offset = left.offset;

@@ -5,7 +5,8 @@
 // that only one operand has (the right side); rows, the run before it that only the other has (the
 // left side); and the rest, over which whole products are repeated. So mm, bmm, a linear layer with
 // a transposed weight, convolution and both its gradients are the same program; they differ in how
-// panels are packed.
+// panels are packed. Where the columns would fill their vectors far worse than the rows would, the
+// two change places, and tiles are turned as they are stored.
 #pragma once
 
 #include "kernels/own/side.h"
@@ -22,6 +23,7 @@ struct Product {
   int64_t rows = 1, cols = 1, depth = 0;
   int64_t block = kSumBlock;                  // terms to a chain
   bool right_is_a = false;                    // which operand has the columns
+  bool turned = false;                        // the output lies column after column
   int64_t left_offset = 0, right_offset = 0;  // of the operands, in elements
   Side left, right;
   /// One axis of repetition; steps in elements, and in window coordinates of either side.

@@ -1,16 +1,15 @@
 // Running a Product: blocks, packing, tiles.
 //
-// choose_blocks cuts every product into tasks (row block, column block) by its shape alone; a task
-// runs all of k, one block of the defined sum at a time, so that each output is added up by one
-// thread in the defined order. Within a task a block of columns is packed (or was packed for all
-// tasks before, or is read where it lies), and strips of rows stream past it, a tile at a time.
+// choose_blocks() (product_blocks.h) cuts every product into tasks (row block, column block); a
+// task runs all of k, one block of the defined sum at a time, so that each output is added up by
+// one thread in the defined order. Within a task a block of columns is packed (or was packed for
+// all tasks before, or is read where it lies), and strips of rows stream past it, a tile at a time.
 //
-// What needs no blocks goes other ways (product_ways.h). To read: run(), choose_blocks(),
-// sum_block().
+// What needs no blocks goes other ways (product_ways.h). To read: run(), task(), sum_block().
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
+#include "kernels/own/product_blocks.h"
 #include "kernels/own/product_ways.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
@@ -31,7 +30,7 @@ class Runner {
   }
   /// The columns of a right side that is b, and the terms, that are all there need be.
   void limit(const Needed& needed) {
-    if (!p_.right_is_a) cols_ = std::min(p_.cols, needed.columns);
+    if (!p_.right_is_a && !p_.turned) cols_ = std::min(p_.cols, needed.columns);
     depth_ = std::min(p_.depth, needed.terms);
   }
 
@@ -43,10 +42,10 @@ class Runner {
     bool same =
         known && known->width == width && known->lines == side.extent() && known->depth == p_.depth;
     if (same) return known;
-    find_copies();
     auto packed =
         std::make_shared<PackedSide>(width, side.extent(), p_.depth, packed_bytes(side, width, 1));
-    fill_panels(side, right ? right_ : left_, width, 1, packed->panels.template as<T>());
+    fill_panels(side, right ? right_ : left_, width, Copies(p_, right),
+                packed->panels.template as<T>());
     return packed;
   }
 
@@ -61,17 +60,20 @@ class Runner {
       const bool is_right = p_.right_is_a == (k == 0);
       if (!packed[k] || !packs(is_right)) continue;
       (is_right ? packed_right_ : packed_left_) = sides[k];
-      all.kept += side_bytes(is_right, 1);
+      all.kept +=
+          size_class_bytes(packed_bytes(is_right ? p_.right : p_.left, width_of(is_right), 1));
     }
     if (windowed() || vector_fits()) {
       const int64_t each = windowed() ? window_elements(p_) : p_.rows * p_.depth;
       all.during = threads * size_class_bytes(static_cast<size_t>(each) * sizeof(T));
       return all;
     }
-    choose_blocks();
-    if (share_left_ && packed_left_ == nullptr) all.during += side_bytes(false, left_copies_);
-    if (share_right_ && packed_right_ == nullptr) all.during += side_bytes(true, right_copies_);
-    const auto tasks = static_cast<size_t>(p_.products * row_blocks_ * col_blocks_);
+    choose();
+    if (blocks_->left_shared && packed_left_ == nullptr)
+      all.during += size_class_bytes(packed_bytes(p_.left, blocks_->strip, blocks_->left.count()));
+    if (blocks_->right_shared && packed_right_ == nullptr)
+      all.during += size_class_bytes(packed_bytes(p_.right, tiles_.cols, blocks_->right.count()));
+    const auto tasks = static_cast<size_t>(p_.products * blocks_->row_blocks * blocks_->col_blocks);
     all.during += std::min(threads, tasks) * size_class_bytes(panel_bytes());
     return all;
   }
@@ -83,17 +85,17 @@ class Runner {
     if (p_.taps) return run_window_taps(whole);
     if (vector_fits()) return run_few_rows(whole);
     if (p_.lines) return run_window_lines(whole);
-    choose_blocks();
+    choose();
     if (packed_left_ != nullptr)
       left_panels_ = packed_left_->panels.as<T>();
-    else if (share_left_)
-      left_panels_ = pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
+    else if (blocks_->left_shared)
+      left_panels_ = pack_all(p_.left, left_, blocks_->strip, blocks_->left, shared_left_);
     if (packed_right_ != nullptr)
       right_panels_ = packed_right_->panels.as<T>();
-    else if (share_right_)
-      right_panels_ = pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
-    int64_t tasks = p_.products * row_blocks_ * col_blocks_;
-    parallel_for(tasks, tasks_together(rows_block_ * cols_block_ * p_.depth),
+    else if (blocks_->right_shared)
+      right_panels_ = pack_all(p_.right, right_, tiles_.cols, blocks_->right, shared_right_);
+    int64_t tasks = p_.products * blocks_->row_blocks * blocks_->col_blocks;
+    parallel_for(tasks, tasks_together(blocks_->rows * blocks_->cols * p_.depth),
                  [&](int64_t begin, int64_t end) {
                    Scratch panels(panel_bytes());
                    for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());
@@ -115,8 +117,10 @@ class Runner {
   bool windowed() const { return p_.lines || p_.taps; }
   bool vector_fits() const { return few_rows_fit(p_, packed_right_ != nullptr); }
   int width_of(bool right) const { return right ? tiles_.cols : tiles_.rows; }
-  size_t side_bytes(bool right, int64_t copies) const {
-    return size_class_bytes(packed_bytes(right ? p_.right : p_.left, width_of(right), copies));
+  void choose() {
+    blocks_.emplace(choose_blocks(
+        p_, {tiles_.rows, tiles_.cols, tiles_.direct_rows, static_cast<int64_t>(sizeof(T))},
+        {packed_left_ != nullptr, packed_right_ != nullptr}));
   }
 
   void zeros() {
@@ -125,157 +129,59 @@ class Runner {
     if (epilogue_) epilogue_(0, n);
   }
 
-  /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2
-  /// while the rows stream past it; rows are split only as far as there are too few tasks
-  /// otherwise, and then both sides are packed once for all.
-  void choose_blocks() {
-    constexpr int64_t kLeastCols = 4, kBlockBytes = 384 << 10;
-    const int64_t deep = std::min(p_.depth, p_.block) * static_cast<int64_t>(sizeof(T));
-    const int64_t wide = std::clamp<int64_t>(kBlockBytes / deep / 32 * 32, 128, 384);
-    auto blocks_of = [&](int64_t cols) { return (p_.cols + cols - 1) / cols; };
-    int64_t parts = (p_.cols + wide + wide / 2 - 1) / (wide + wide / 2);
-    int64_t work = p_.rows * p_.cols * p_.depth * p_.products >> 22;
-    int64_t wanted = std::clamp<int64_t>(work, 1, 16);
-    // Few rows: columns are cut smaller, rather than packing them twice.
-    if (p_.rows < 256 && parts * p_.products < wanted)
-      parts = std::min(wanted / p_.products + 1, p_.cols / (kLeastCols * tiles_.cols));
-    cols_block_ = parts <= 1 ? p_.cols : round_up((p_.cols + parts - 1) / parts, tiles_.cols);
-    col_blocks_ = blocks_of(cols_block_);
-    int64_t split = std::min<int64_t>(wanted / std::max<int64_t>(1, col_blocks_ * p_.products),
-                                      p_.rows / (tiles_.rows * 2));
-    rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
-    row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
-    bool narrow = p_.cols <= 3 * tiles_.cols;
-    left_direct_ =
-        packed_left_ == nullptr && p_.left.plain() &&
-        (p_.rows == 1 || (p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow)));
-    // Copying a row is as much work as some ten panels, and of up to 32 it is read where it lies.
-    left_rows_ = packed_left_ == nullptr && !left_direct_ && p_.left.plain() &&
-                 p_.left.k_step() == 1 && p_.cols <= 32 * tiles_.cols;
-    // Copying a panel is as much work as some three strips, and of up to 16 it shows.
-    right_direct_ =
-        packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
-        (p_.depth * p_.cols <= 1 << 14 || (p_.rows <= 16 * tiles_.rows && rows_stay_near()));
-    find_copies();
-    share_left_ = !left_direct_ && !left_rows_ &&
-                  (p_.left.best_whole() || col_blocks_ * (p_.products / left_copies_) > 1) &&
-                  small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
-    share_left_ =
-        share_left_ || packed_left_ != nullptr || (streams() && !left_direct_ && !left_rows_);
-    if (row_blocks_ > 1 && !right_direct_ && packed_right_ == nullptr &&
-        !small_enough(right_copies_ * round_up(p_.cols, tiles_.cols))) {
-      rows_block_ = p_.rows;
-      row_blocks_ = 1;
-    }
-    share_right_ = packed_right_ != nullptr ||
-                   (!right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
-                    small_enough(right_copies_ * round_up(p_.cols, tiles_.cols)));
-  }
-
-  /// Does the second-level cache keep the lines of a right side's rows until the next strip reads
-  /// them again? Rows lie at a distance that may put all of them in a few of its sets.
-  bool rows_stay_near() const {
-    constexpr int64_t kLine = 64, kSets = 1024, kWays = 8;  // of a cache that is small today
-    const int64_t row = std::max<int64_t>(p_.right.k_step() * static_cast<int64_t>(sizeof(T)), 1);
-    const int64_t sets = kSets * kLine / std::max(kLine, std::gcd(row, kSets * kLine));
-    return std::min(p_.depth, p_.block) <= sets * kWays;
-  }
-
-  static bool any(absl::Span<const int64_t> xs) {
-    return std::any_of(xs.begin(), xs.end(), [](int64_t x) { return x != 0; });
-  }
-  /// A packed copy of so many lines is worth keeping.
-  bool small_enough(int64_t lines) const {
-    return lines * p_.depth * static_cast<int64_t>(sizeof(T)) <= int64_t{24} << 20;
-  }
-
   size_t panel_bytes() const {
     return static_cast<size_t>(right_room() + left_room() + 64) * sizeof(T);
   }
   int64_t right_room() const {
-    if (right_direct_ || share_right_) return 0;
-    return round_up(cols_block_, tiles_.cols) * std::min(p_.depth, p_.block);
+    if (blocks_->right_direct || blocks_->right_shared) return 0;
+    return round_up(blocks_->cols, tiles_.cols) * std::min(p_.depth, p_.block);
   }
   int64_t left_room() const {
-    return share_left_ || left_direct_ || left_rows_ ? 0
-                                                     : tiles_.rows * std::min(p_.depth, p_.block);
-  }
-
-  using Varies = absl::InlinedVector<bool, 6>;
-  void find_copies() {
-    for (const Product::Repeat& r : p_.repeats) {
-      left_varies_.push_back(r.left != 0 || any(r.left_windows));
-      right_varies_.push_back(r.right != 0 || any(r.right_windows));
-      if (left_varies_.back()) left_copies_ *= r.extent;
-      if (right_varies_.back()) right_copies_ *= r.extent;
-    }
-  }
-  /// Which packed copy of a side product i uses.
-  int64_t copy_of(int64_t i, const Varies& varies) const {
-    int64_t copy = 0, step = 1;
-    for (size_t r = p_.repeats.size(); r-- > 0;) {
-      int64_t x = i % p_.repeats[r].extent;
-      i /= p_.repeats[r].extent;
-      if (!varies[r]) continue;
-      copy += x * step;
-      step *= p_.repeats[r].extent;
-    }
-    return copy;
-  }
-  /// And the first product that uses a copy.
-  int64_t product_of(int64_t copy, const Varies& varies) const {
-    int64_t i = 0, step = 1;
-    for (size_t r = p_.repeats.size(); r-- > 0;) {
-      if (varies[r]) {
-        i += copy % p_.repeats[r].extent * step;
-        copy /= p_.repeats[r].extent;
-      }
-      step *= p_.repeats[r].extent;
-    }
-    return i;
+    if (blocks_->left_shared || blocks_->left_direct || blocks_->left_rows) return 0;
+    return blocks_->strip * std::min(p_.depth, p_.block);
   }
 
   size_t packed_bytes(const Side& side, int width, int64_t copies) const {
     return static_cast<size_t>(copies * round_up(side.extent(), width) * p_.depth + 64) * sizeof(T);
   }
-  const T* pack_all(const Side& side, const T* base, int width, int64_t copies,
+  const T* pack_all(const Side& side, const T* base, int width, const Copies& copies,
                     std::optional<Scratch>& to) {
-    to.emplace(packed_bytes(side, width, copies));
+    to.emplace(packed_bytes(side, width, copies.count()));
     fill_panels(side, base, width, copies, to->template as<T>());
     return to->template as<T>();
   }
   /// A whole side in panels `width` wide, all k of a panel together.
-  void fill_panels(const Side& side, const T* base, int width, int64_t copies, T* data) {
+  void fill_panels(const Side& side, const T* base, int width, const Copies& copies, T* data) {
     int64_t panels = (side.extent() + width - 1) / width, panel = width * p_.depth;
     bool left = &side == &p_.left;
-    const Varies& varies = left ? left_varies_ : right_varies_;
-    parallel_for(copies * panels, tasks_together(panel * 16), [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t) {
-        const ProductPlace at = place_of(p_, product_of(t / panels, varies));
-        int64_t x = t % panels * width;
-        int valid = static_cast<int>(std::min<int64_t>(width, side.extent() - x));
-        side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0, p_.depth,
-                  data + t * panel);
-      }
-    });
+    parallel_for(copies.count() * panels, tasks_together(panel * 16),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t t = begin; t < end; ++t) {
+                     const ProductPlace at = place_of(p_, copies.first(t / panels));
+                     int64_t x = t % panels * width;
+                     int valid = static_cast<int>(std::min<int64_t>(width, side.extent() - x));
+                     side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0,
+                               p_.depth, data + t * panel);
+                   }
+                 });
   }
 
   void task(int64_t t, T* scratch) {
-    int64_t col_block = t % col_blocks_;
-    int64_t row_block = t / col_blocks_ % row_blocks_;
-    int64_t product = t / (col_blocks_ * row_blocks_);
+    const Blocks& b = *blocks_;
+    int64_t col_block = t % b.col_blocks;
+    int64_t row_block = t / b.col_blocks % b.row_blocks;
+    int64_t product = t / (b.col_blocks * b.row_blocks);
     const ProductPlace at = place_of(p_, product);
     Block block;
-    block.row = row_block * rows_block_;
-    block.rows = std::min(rows_block_, p_.rows - block.row);
-    block.col = col_block * cols_block_;
-    block.cols = std::min(cols_block_, cols_ - block.col);
-    if (share_left_)
-      block.packed_left =
-          left_panels_ + copy_of(product, left_varies_) * round_up(p_.rows, tiles_.rows) * p_.depth;
-    if (share_right_)
-      block.packed_right = right_panels_ + copy_of(product, right_varies_) *
-                                               round_up(p_.cols, tiles_.cols) * p_.depth;
+    block.row = row_block * b.rows;
+    block.rows = std::min(b.rows, p_.rows - block.row);
+    block.col = col_block * b.cols;
+    block.cols = std::min(b.cols, cols_ - block.col);
+    if (b.left_shared)
+      block.packed_left = left_panels_ + b.left.of(product) * round_up(p_.rows, b.strip) * p_.depth;
+    if (b.right_shared)
+      block.packed_right =
+          right_panels_ + b.right.of(product) * round_up(p_.cols, tiles_.cols) * p_.depth;
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
     Pace pace;
@@ -301,30 +207,40 @@ class Runner {
   };
 
   void sum_block(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
-    if (!right_direct_ && !share_right_) pack_right(at, block, k, depth);
+    if (!blocks_->right_direct && !blocks_->right_shared) pack_right(at, block, k, depth);
     const int64_t few = few_columns(at, block, k, depth);
     Block rest = block;
     rest.cols -= few;
-    bool last = k + depth == depth_;
-    int most = left_rows_ ? tiles_.direct_rows : tiles_.rows;
+    const int most = blocks_->strip;
+    const bool last = k + depth == depth_;
     for (int64_t i = 0; i < block.rows; i += most) {
       int rows = static_cast<int>(std::min<int64_t>(most, block.rows - i));
-      T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
-      left_rows_ ? direct_strip(at, rest, i, rows, k, depth, c)
-                 : packed_strip(at, rest, i, rows, k, depth, c);
-      if (!last || !epilogue_) continue;
-      if (block.cols == p_.cols)  // rows follow each other at once
-        epilogue_(c - out_, rows * p_.cols);
-      else
-        for (int r = 0; r < rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
+      T* c = out_ + at.out + place(block.row + i, block.col);
+      blocks_->left_rows ? direct_strip(at, rest, i, rows, k, depth, c)
+                         : packed_strip(at, rest, i, rows, k, depth, c);
+      if (last && !p_.turned) finish(c, rows, block.cols, p_.cols);
     }
+    if (last && p_.turned)
+      finish(out_ + at.out + place(block.row, block.col), block.cols, block.rows, p_.rows);
+  }
+
+  /// Where an output lies, and how far apart the lines of the output are.
+  int64_t place(int64_t row, int64_t col) const {
+    return p_.turned ? col * p_.rows + row : row * p_.cols + col;
+  }
+  /// Calls the epilogue on some lines that have their final value.
+  void finish(T* c, int64_t lines, int64_t length, int64_t apart) {
+    if (!epilogue_) return;
+    if (length == apart) return epilogue_(c - out_, lines * length);  // they follow each other
+    for (int64_t l = 0; l < lines; ++l) epilogue_(c - out_ + l * apart, length);
   }
 
   /// The last columns of a block, of all its rows, where so few are left that rows are better lanes
   /// than they. How many these are.
   int64_t few_columns(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
     const int64_t few = block.cols % tiles_.cols;
-    if (tiles_.few_columns == nullptr || !share_left_ || few == 0 || few > kFewColumns) return 0;
+    const bool fit = tiles_.few_columns != nullptr && blocks_->left_shared && !p_.turned;
+    if (!fit || few == 0 || few > kFewColumns) return 0;
     TileCall<T> call{};
     call.rows = static_cast<int>(block.rows);
     call.cols = static_cast<int>(few);
@@ -361,39 +277,65 @@ class Runner {
     call.ldc = p_.cols;
     left_panel(at, block, block.row + i, k, call);
     const Ahead ahead = after(block, i, k, depth);
-    const int width = rows == 1 && share_right_ ? 2 * tiles_.cols : tiles_.cols;
+    const int width =
+        rows == 1 && blocks_->right_shared && !p_.turned ? 2 * tiles_.cols : tiles_.cols;
     for (int64_t j = 0; j < block.cols; j += width) {
       call.cols = static_cast<int>(std::min<int64_t>(width, block.cols - j));
       right_panel(at, block, j, k, depth, call.b, call.b_k);
-      const bool more = j < ahead.cols;  // else what it reads itself, which is near
-      call.ahead = reinterpret_cast<uintptr_t>(more ? ahead.from + j * p_.depth : call.b);
-      call.ahead_k = more ? static_cast<uintptr_t>(ahead.step) * sizeof(T) : 0;
+      fetch(ahead, j, call);
+      if (call.cols <= tiles_.cols) {
+        sum_tile(tiles_.tile, call, c, j);
+        continue;
+      }
       call.c = c + j;
-      if (call.cols > tiles_.cols)
-        tiles_.row_tile(call, tiles_.cols * p_.depth);
-      else
-        tiles_.tile(call);
+      tiles_.row_tile(call, tiles_.cols * p_.depth);
     }
   }
 
-  /// What a strip of tiles fetches ahead.
+  /// What a strip of tiles fetches ahead: a share for each panel of the block.
   struct Ahead {
-    const T* from = nullptr;  // for the first panel of the block
+    const T* from = nullptr;  // for the first panel
+    int64_t apart = 0;        // elements from one share to the next
     int64_t step = 0;         // elements a k
-    int64_t cols = 0;         // of the block, that have a panel to follow
+    int64_t cols = 0;         // of the block, that have a share
   };
+  Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
+    if (blocks_->right_shared) return streams() ? Ahead{} : panels_after(block, i, k, depth);
+    return packed_left_ != nullptr ? strip_after(block, i, k, depth) : Ahead{};
+  }
   /// Of a packed right side: a strip's share of the panels that come after those of the block,
   /// further along k or in the next one.
-  Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
-    if (!share_right_ || streams()) return {};
+  Ahead panels_after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
     const bool deeper = k + depth < p_.depth;
     const int64_t col = block.col + (deeper ? 0 : block.cols), next = deeper ? k + depth : 0;
     if (col >= p_.cols) return {};
-    const int64_t strips = (block.rows + tiles_.rows - 1) / tiles_.rows;
+    const int64_t strips = (block.rows + blocks_->strip - 1) / blocks_->strip;
     const int64_t panel = std::min(p_.block, p_.depth - next) * tiles_.cols;
     const int64_t share = (panel + strips - 1) / strips;
-    return {block.packed_right + col * p_.depth + next * tiles_.cols + i / tiles_.rows * share,
-            (share + depth - 1) / depth, p_.cols - col};
+    return {block.packed_right + col * p_.depth + next * tiles_.cols + i / blocks_->strip * share,
+            tiles_.cols * p_.depth, (share + depth - 1) / depth, p_.cols - col};
+  }
+  /// Of a left side that was packed before, and may be in no cache by now: the next strip, or the
+  /// first one further along k.
+  Ahead strip_after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
+    const bool below = i + tiles_.rows < block.rows;
+    const int64_t next = below ? k : k + depth,
+                  row = below ? block.row + i + tiles_.rows : block.row;
+    if (next >= p_.depth) return {};
+    const int64_t tiles = (block.cols + tiles_.cols - 1) / tiles_.cols;
+    const int64_t panel = std::min(p_.block, p_.depth - next) * tiles_.rows;
+    const int64_t share = (panel + tiles - 1) / tiles;
+    return {block.packed_left + row / tiles_.rows * tiles_.rows * p_.depth + next * tiles_.rows,
+            share, (share + depth - 1) / depth, block.cols};
+  }
+
+  /// What the tile from column j of the block on fetches.
+  template <class Call>
+  void fetch(const Ahead& ahead, int64_t j, Call& call) const {
+    const bool more = j < ahead.cols;  // else what it reads itself, which is near
+    const int64_t apart = j / tiles_.cols * ahead.apart;
+    call.ahead = reinterpret_cast<uintptr_t>(more ? ahead.from + apart : call.b);
+    call.ahead_k = more ? static_cast<uintptr_t>(ahead.step) * sizeof(T) : 0;
   }
 
   void direct_strip(const ProductPlace& at, const Block& block, int64_t i, int rows, int64_t k,
@@ -405,25 +347,42 @@ class Runner {
     call.ldc = p_.cols;
     call.a = left_ + at.left.offset + (block.row + i) * p_.left.x_step() + k;
     call.a_row = p_.left.x_step();
+    const Ahead ahead = after(block, i, k, depth);
     for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
       call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
       right_panel(at, block, j, k, depth, call.b, call.b_k);
-      call.c = c + j;
-      tiles_.tile_rows(call);
+      fetch(ahead, j, call);
+      sum_tile(tiles_.tile_rows, call, c, j);
     }
+  }
+
+  /// A tile of the strip at c, from column j of the block on.
+  template <class Call>
+  void sum_tile(void (*tile)(const Call&), Call& call, T* c, int64_t j) const {
+    if (!p_.turned) {
+      call.c = c + j;
+      return tile(call);
+    }
+    alignas(64) T sums[kMostSums];
+    Call alone = call;
+    alone.c = sums;
+    alone.ldc = tiles_.cols;
+    alone.add = false;
+    tile(alone);
+    tiles_.put_turned(sums, call.rows, call.cols, c + j * p_.rows, p_.rows, call.add);
   }
 
   void left_panel(const ProductPlace& at, const Block& block, int64_t row, int64_t k,
                   TileCall<T>& call) {
-    call.a_k = tiles_.rows;
-    if (left_direct_) {
+    const int strip = blocks_->strip;
+    call.a_k = strip;
+    if (blocks_->left_direct) {
       call.a = left_ + at.left.offset + row + k * p_.left.k_step();
       call.a_k = p_.left.k_step();
-    } else if (share_left_) {
-      call.a = block.packed_left + row / tiles_.rows * tiles_.rows * p_.depth + k * tiles_.rows;
+    } else if (blocks_->left_shared) {
+      call.a = block.packed_left + row / strip * strip * p_.depth + k * strip;
     } else {
-      p_.left.pack(tiles_, left_, at.left, row, call.rows, tiles_.rows, k, call.depth,
-                   block.left_panel);
+      p_.left.pack(tiles_, left_, at.left, row, call.rows, strip, k, call.depth, block.left_panel);
       call.a = block.left_panel;
     }
   }
@@ -431,17 +390,15 @@ class Runner {
   void right_panel(const ProductPlace& at, const Block& block, int64_t j, int64_t k, int64_t depth,
                    const T*& b, int64_t& b_k) {
     b_k = tiles_.cols;
-    if (right_direct_) {
+    if (blocks_->right_direct) {
       b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
       b_k = p_.right.k_step();
-    } else if (share_right_) {
+    } else if (blocks_->right_shared) {
       b = block.packed_right + (block.col + j) * p_.depth + k * tiles_.cols;
     } else {
       b = block.right_panel + j * depth;
     }
   }
-
-  static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
   const Product& p_;
   const Tiles<T>& tiles_;
@@ -450,11 +407,7 @@ class Runner {
   T* out_;
   const Epilogue& epilogue_;
   int64_t cols_ = p_.cols, depth_ = p_.depth;  // that are needed
-  int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
-  int64_t left_copies_ = 1, right_copies_ = 1;
-  bool left_direct_ = false, left_rows_ = false, right_direct_ = false, share_left_ = false,
-       share_right_ = false;
-  Varies left_varies_, right_varies_;
+  std::optional<Blocks> blocks_;
   std::optional<Scratch> shared_left_, shared_right_;
   const T *left_panels_ = nullptr, *right_panels_ = nullptr;
   const PackedSide *packed_left_ = nullptr, *packed_right_ = nullptr;

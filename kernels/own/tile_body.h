@@ -4,8 +4,8 @@
 // V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
 // load_some(p, Mask), store, store_some (of a Mask first(n)), add, fma(a, b, c) = a*b + c, Mask
 // first(n), range(lo, hi), merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi),
-// transpose(Reg[lanes]), unzip(a, b, even, odd): the elements of a and then b, the even ones and
-// the odd ones; zip(even, odd, a, b) back.
+// transpose(Reg[lanes]), keep(Reg&): the register is not loaded anew; unzip(a, b, even, odd): the
+// elements of a and then b, the even ones and the odd ones; zip(even, odd, a, b) back.
 #pragma once
 
 #include <utility>
@@ -76,9 +76,16 @@ template <class V, int R, int NV>
 __attribute__((noinline)) void rows_of(const RowsCall<typename V::T>& t) {
   const typename V::T* row[R];
   LATHE_UNROLL for (int i = 0; i < R; ++i) row[i] = t.a + i * t.a_row;
+  const uintptr_t ahead_k = t.ahead_k;
+  uintptr_t ahead = t.ahead;
   int64_t k = 0;
   tile_body<V, R, NV>(
-      t, [&](int i) { return row[i][k]; }, [&] { ++k; });
+      t, [&](int i) { return row[i][k]; },
+      [&] {
+        __builtin_prefetch(reinterpret_cast<const void*>(ahead), 0, 2);
+        ahead += ahead_k;
+        ++k;
+      });
 }
 
 template <class V, int R, int NV>
@@ -149,6 +156,26 @@ void tile_rows(const RowsCall<typename V::T>& t) {
   if constexpr (V::vectors >= 2)
     if (vectors == 2) return ByDirectRows<V, 2>::fns[t.rows - 1](t);
   ByDirectRows<V, 1>::fns[t.rows - 1](t);
+}
+
+template <class V>
+void put_turned(const typename V::T* sums, int rows, int cols, typename V::T* c, int64_t ldc,
+                bool add) {
+  constexpr int L = V::lanes, kRow = V::vectors * L;
+  typename V::Reg block[L];
+  for (int r0 = 0; r0 < rows; r0 += L) {
+    const int count = rows - r0 < L ? rows - r0 : L;
+    const auto some = V::first(count);
+    for (int j0 = 0; j0 < cols; j0 += L) {
+      LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] =
+          V::load(sums + (r < count ? (r0 + r) * kRow : 0) + j0);
+      V::transpose(block);
+      for (int j = 0; j < L && j0 + j < cols; ++j) {
+        auto* to = c + (j0 + j) * ldc + r0;
+        V::store_some(to, add ? V::add(V::load_some(to, some), block[j]) : block[j], some);
+      }
+    }
+  }
 }
 
 template <class V>
@@ -465,6 +492,7 @@ struct Whole : Arithmetic {
     return load(lanes_of);
   }
   static void transpose(Reg* r) { V::transpose(r); }
+  static void keep(Reg& x) { V::keep(x); }
   static void unzip(Reg a, Reg b, Reg& even, Reg& odd) { V::unzip(a, b, even, odd); }
   static void zip(Reg even, Reg odd, Reg& a, Reg& b) { V::zip(even, odd, a, b); }
 };
@@ -481,6 +509,7 @@ constexpr auto few_columns_if_better() -> void (*)(const TileCall<typename V::T>
 template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
   static_assert(V::rows <= kMostLanes && V::lanes * V::vectors <= kMostLanes);
+  static_assert(V::rows * V::lanes * V::vectors <= kMostSums);
   return {name,
           V::rows,
           V::lanes * V::vectors,
@@ -490,6 +519,7 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           row_tile<V>,
           few_columns_if_better<V>(),
           tile_rows<V>,
+          put_turned<V>,
           taps<V>,
           lane_taps<V>,
           pack_straight<V>,

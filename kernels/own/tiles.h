@@ -35,6 +35,7 @@ struct RowsCall {
   int64_t depth;
   int rows, cols;  // rows at most `direct_rows`
   bool add;
+  uintptr_t ahead, ahead_k;  // as above
 };
 
 /// Lanes whose elements lie evenly: lane + i comes from element from + i * step, i in [0, count).
@@ -85,7 +86,8 @@ struct TapsCall {
 constexpr int kLaneTaps = 9;
 constexpr int kFewColumns = 4;
 
-constexpr int kMostLanes = 64;  // rows, or columns, of any set
+constexpr int kMostLanes = 64;   // rows, or columns, of any set
+constexpr int kMostSums = 1024;  // of a tile of any set
 
 template <class T>
 struct Tiles {
@@ -101,6 +103,9 @@ struct Tiles {
   /// are as good. Nothing is fetched ahead.
   void (*few_columns)(const TileCall<T>&, int64_t panel);
   void (*tile_rows)(const RowsCall<T>&);
+  /// c[j*ldc + r] = (add ? c[j*ldc + r] : nothing) + sums[r*cols + j] (cols: the set's), for the
+  /// rows and columns of a tile.
+  void (*put_turned)(const T* sums, int rows, int cols, T* c, int64_t ldc, bool add);
   void (*taps)(const TapsCall<T>&);
   /// The same with x[taps[r] + places[k] + j], of one vector: rows at most kLaneTaps, cols a
   /// vector.

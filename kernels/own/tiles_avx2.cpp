@@ -19,6 +19,7 @@ struct F32 {
   using Reg = __m256;
   using Mask = __m256i;
   static constexpr int lanes = 8, rows = 6, vectors = 2, direct_rows = 6;
+  static void keep(Reg& x) { asm("" : "+x"(x)); }
   static Reg zero() { return _mm256_setzero_ps(); }
   static Reg all(T x) { return _mm256_set1_ps(x); }
   static Reg load(const T* p) { return _mm256_loadu_ps(p); }
@@ -111,6 +112,7 @@ struct F64 {
   using Reg = __m256d;
   using Mask = __m256i;
   static constexpr int lanes = 4, rows = 6, vectors = 2, direct_rows = 6;
+  static void keep(Reg& x) { asm("" : "+x"(x)); }
   static Reg zero() { return _mm256_setzero_pd(); }
   static Reg all(T x) { return _mm256_set1_pd(x); }
   static Reg load(const T* p) { return _mm256_loadu_pd(p); }

@@ -79,33 +79,43 @@ __attribute__((noinline)) void three_by_three(const WindowCall<typename V::T>& t
   const int64_t row = t.taps[3] - t.taps[0];
   const auto *a = x + t.taps[0], *b = x + t.taps[1], *c = x + t.taps[2];
   const auto part = V::first(some);
-  auto next = [&] { a += row, b += row, c += row; };
-  // This row as row `i` of a line's window.
-  auto added = [&](int i, typename V::Reg sum) __attribute__((always_inline)) {
-    sum = V::fma(w[3 * i], V::load(a), sum);
-    sum = V::fma(w[3 * i + 1], V::load(b), sum);
-    return V::fma(w[3 * i + 2], V::load(c), sum);
+  typename V::Reg at[3];
+  auto load = [&]() __attribute__((always_inline)) {
+    at[0] = V::load(a), at[1] = V::load(b), at[2] = V::load(c);
+    // Else each of the three sums would load them again, most of them from two lines of the cache.
+    LATHE_UNROLL for (auto& x : at) V::keep(x);
+    a += row, b += row, c += row;
   };
+  // What was loaded as row `i` of a line's window.
+  auto added = [&](int i, typename V::Reg sum) __attribute__((always_inline)) {
+    LATHE_UNROLL for (int k = 0; k < 3; ++k) sum = V::fma(w[3 * i + k], at[k], sum);
+    return sum;
+  };
+  // The plane or stripe that follows is called into the cache as this one is written.
+  const int64_t ahead = t.lines * t.y_line;
   auto put = [&](int64_t line, typename V::Reg sum) __attribute__((always_inline)) {
+    __builtin_prefetch(y + ahead, 1);
     line < whole ? V::store(y, sum) : V::store_some(y, sum, part);
     y += t.y_line;
   };
+  load();
   typename V::Reg first = added(0, V::zero()), second;
-  next();
   if constexpr (Step == 1) {
+    load();
     second = added(1, first);
     first = added(0, V::zero());
-    next();
-    for (int64_t line = 0; line < t.lines; ++line, next()) {
+    for (int64_t line = 0; line < t.lines; ++line) {
+      load();
       const auto third = added(2, second);
       second = added(1, first);
       first = added(0, V::zero());
       put(line, third);
     }
   } else {
-    for (int64_t line = 0; line < t.lines; ++line, next()) {
+    for (int64_t line = 0; line < t.lines; ++line) {
+      load();
       second = added(1, first);
-      next();
+      load();
       first = added(0, V::zero());
       put(line, added(2, second));
     }

@@ -13,6 +13,7 @@ struct index_ops {
   using Pair = std::tuple<T, T>;
   using Text = typename B::Text;
   static inline const Fn<T, T(T x, Int dim, T index)> gather{"gather"};
+  static inline const Fn<T, T(T x, Int dim, T index)> gather_inside{"gather_inside"};
   static inline const Fn<T, T(T x, Int dim, T index, Any src)> scatter{"scatter"};
   static inline const Fn<T, T(T x, Int dim, T index, Any src)> scatter_add{"scatter_add"};
   static inline const Fn<T, T(T x, Int dim, T index)> index_select{"index_select"};
