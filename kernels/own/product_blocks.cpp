@@ -8,6 +8,8 @@
 namespace lathe::own {
 namespace {
 
+constexpr int kStreamed = 4;  // strips that take no longer than their panels come from memory
+
 bool moves(absl::Span<const int64_t> windows) {
   return std::any_of(windows.begin(), windows.end(), [](int64_t step) { return step != 0; });
 }
@@ -107,7 +109,8 @@ Blocks choose_blocks(const Product& p, const TileShape& tiles, const SidesPacked
            .cols = p.cols,
            .strip = tiles.rows};
   cut(b, p, tiles, packed.right);
-  const bool narrow = p.cols <= 3 * tiles.cols, streams = packed.right && p.rows <= tiles.rows;
+  const bool narrow = p.cols <= 3 * tiles.cols;
+  b.streams = packed.right && p.rows <= kStreamed * tiles.rows;
   b.left_direct = !packed.left && p.left.plain() &&
                   (p.rows == 1 || (p.left.x_step() == 1 && (p.rows <= 2 * tiles.rows || narrow)));
   // Copying a row is as much work as some ten panels, and of up to 32 it is read where it lies.
@@ -124,7 +127,7 @@ Blocks choose_blocks(const Product& p, const TileShape& tiles, const SidesPacked
   b.left_shared = left_copied &&
                   (p.left.best_whole() || b.col_blocks * (p.products / b.left.count()) > 1) &&
                   keep(b.left, p.rows, tiles.rows);
-  b.left_shared = b.left_shared || packed.left || (streams && left_copied);
+  b.left_shared = b.left_shared || packed.left || (b.streams && left_copied);
   const bool right_kept = keep(b.right, p.cols, tiles.cols);
   if (b.row_blocks > 1 && !b.right_direct && !packed.right && !right_kept) {
     b.rows = p.rows;

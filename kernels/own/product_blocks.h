@@ -40,6 +40,7 @@ struct Blocks {
   // together, or block by block.
   bool left_direct = false, left_rows = false, right_direct = false;
   bool left_shared = false, right_shared = false;
+  bool streams = false;  // the panels of a right side that was packed before are read in order
 };
 Blocks choose_blocks(const Product& p, const TileShape& tiles, const SidesPacked& packed);
 

@@ -185,8 +185,10 @@ class Runner {
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
     Pace pace;
-    // A single strip reads each panel once: all k of a few, which lie together, then the next.
-    const int64_t end = block.col + block.cols, wide = streams() ? 2 * tiles_.cols : block.cols;
+    // Where memory takes longer than the sums, panels are read in the order in which they lie: all
+    // k of one, then the next; a single row takes two at a time.
+    const int64_t end = block.col + block.cols, panels = p_.rows == 1 ? 2 : 1;
+    const int64_t wide = streams() ? panels * tiles_.cols : block.cols;
     for (; block.col < end; block.col += wide) {
       block.cols = std::min(wide, end - block.col);
       for (int64_t k = 0; k < depth_; k += p_.block) {
@@ -195,8 +197,7 @@ class Runner {
       }
     }
   }
-  /// Are the panels of a packed right side read by one strip of rows alone?
-  bool streams() const { return packed_right_ != nullptr && p_.rows <= tiles_.rows; }
+  bool streams() const { return blocks_->streams; }
 
   struct Block {
     int64_t row, rows, col, cols;
@@ -300,20 +301,34 @@ class Runner {
     int64_t cols = 0;         // of the block, that have a share
   };
   Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
-    if (blocks_->right_shared) return streams() ? Ahead{} : panels_after(block, i, k, depth);
+    if (streams()) return stream_after(block, i, k, depth);
+    if (blocks_->right_shared) return panels_after(block, i, k, depth);
     return packed_left_ != nullptr ? strip_after(block, i, k, depth) : Ahead{};
   }
-  /// Of a packed right side: a strip's share of the panels that come after those of the block,
-  /// further along k or in the next one.
+  /// Of panels that are read one after the other: what comes soon, where one strip takes its time
+  /// to read it; of several, which share the work, as many terms further as a block has.
+  Ahead stream_after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
+    constexpr int64_t kSoon = 96;
+    const int64_t further = block.rows <= blocks_->strip ? kSoon : p_.block;
+    const T* from = block.packed_right + block.col * p_.depth + (k + further) * tiles_.cols;
+    return share_of(from, depth, block, i, depth, block.cols);
+  }
+  /// Of a packed right side: the panels that come after those of the block, further along k or in
+  /// the next one.
   Ahead panels_after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
     const bool deeper = k + depth < p_.depth;
     const int64_t col = block.col + (deeper ? 0 : block.cols), next = deeper ? k + depth : 0;
     if (col >= p_.cols) return {};
+    const T* from = block.packed_right + col * p_.depth + next * tiles_.cols;
+    return share_of(from, std::min(p_.block, p_.depth - next), block, i, depth, p_.cols - col);
+  }
+  /// The share in so many terms of each panel that the strip at row i has.
+  Ahead share_of(const T* from, int64_t terms, const Block& block, int64_t i, int64_t depth,
+                 int64_t cols) const {
     const int64_t strips = (block.rows + blocks_->strip - 1) / blocks_->strip;
-    const int64_t panel = std::min(p_.block, p_.depth - next) * tiles_.cols;
-    const int64_t share = (panel + strips - 1) / strips;
-    return {block.packed_right + col * p_.depth + next * tiles_.cols + i / blocks_->strip * share,
-            tiles_.cols * p_.depth, (share + depth - 1) / depth, p_.cols - col};
+    const int64_t share = (terms * tiles_.cols + strips - 1) / strips;
+    return {from + i / blocks_->strip * share, tiles_.cols * p_.depth, (share + depth - 1) / depth,
+            cols};
   }
   /// Of a left side that was packed before, and may be in no cache by now: the next strip, or the
   /// first one further along k.

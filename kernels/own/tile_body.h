@@ -57,6 +57,12 @@ __attribute__((always_inline)) inline void tile_body(const Call& t, At at, Step 
   }
 }
 
+/// Two lines of the cache, which may be as much as a row of a panel is.
+__attribute__((always_inline)) inline void fetch_ahead(uintptr_t at) {
+  __builtin_prefetch(reinterpret_cast<const void*>(at));
+  __builtin_prefetch(reinterpret_cast<const void*>(at + 64));
+}
+
 template <class V, int R, int NV>
 __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   const auto* a = t.a;
@@ -66,7 +72,7 @@ __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   tile_body<V, R, NV>(
       t, [&](int i) { return a[i]; },
       [&] {
-        __builtin_prefetch(reinterpret_cast<const void*>(ahead), 0, 2);
+        fetch_ahead(ahead);
         ahead += ahead_k;
         a += a_k;
       });
@@ -82,7 +88,7 @@ __attribute__((noinline)) void rows_of(const RowsCall<typename V::T>& t) {
   tile_body<V, R, NV>(
       t, [&](int i) { return row[i][k]; },
       [&] {
-        __builtin_prefetch(reinterpret_cast<const void*>(ahead), 0, 2);
+        fetch_ahead(ahead);
         ahead += ahead_k;
         ++k;
       });

@@ -19,8 +19,8 @@ struct TileCall {
   int64_t depth;
   int rows, cols;  // at most those of the set
   bool add;
-  /// Fetched into the second-level cache on the way, `ahead_k` bytes further at each k: what a
-  /// later tile reads, so that memory works while this one computes. Any address: it is never read.
+  /// Fetched on the way, two lines of the cache, `ahead_k` bytes further at each k: what a later
+  /// tile reads, so that memory works while this one computes. Any address: it is never read.
   uintptr_t ahead, ahead_k;
 };
 
