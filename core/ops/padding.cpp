@@ -50,12 +50,13 @@ Outputs constant_expansion(Args a) {
     for (const Border& b : around)
       x = S::slice(x, b.axis, max(-b.before, Int(0)), x.size(b.axis) - max(-b.after, Int(0)));
   Tensor out = C::full(shape, a[2], x.dtype(), x.device());
-  Tensor inside = out;
-  for (const Border& b : around) {
-    const Int before = shorter ? max(b.before, Int(0)) : b.before;
-    inside = S::slice(inside, b.axis, before, before + x.size(b.axis));
+  if (around.empty()) return {M::clone(x)};
+  Shape start, length;
+  for (auto b = around.rbegin(); b != around.rend(); ++b) {
+    start.push_back(shorter ? max(b->before, Int(0)) : b->before);
+    length.push_back(x.size(b->axis));
   }
-  assign(inside, x);
+  assign(S::narrow_axes(out, start, length), x);
   return {out};
 }
 

@@ -35,6 +35,26 @@ Geometry slice_geometry(const Geometry& x, Args a) {
   return x.slice(axis, start, ceil_div(length, step), step);
 }
 
+Geometry narrow_geometry(const Geometry& x, Args a) {
+  const Shape start = a.ints(1), length = a.ints(2);
+  bool fits = start.size() == length.size() && start.size() <= x.shape.size();
+  Geometry g = x;
+  for (size_t k = 0; fits && k < start.size(); ++k) {
+    const size_t axis = x.shape.size() - start.size() + k;
+    fits = require(Relation::le, Int(0), start[k]) && require(Relation::le, Int(0), length[k]) &&
+           require(Relation::le, start[k] + length[k], x.shape[axis]);
+    g = g.slice(static_cast<int>(axis), start[k], length[k], Int(1));
+  }
+  if (!fits)
+    throw ShapeError({.op = "narrow_axes",
+                      .problem = "the part reaches out of the tensor",
+                      .got = absl::StrCat(to_string(length), " from ", to_string(start), " of ",
+                                          to_string(x.shape)),
+                      .expected = "a place and a length inside of each of the last axes",
+                      .next = "take the sizes from shape"});
+  return g;
+}
+
 Geometry view_geometry(const Geometry& x, Args a) {
   Geometry out;
   Shape shape = resolve_shape("view", a.ints(1), numel(x.shape));
@@ -147,6 +167,8 @@ void add_views(Definitions& r) {
   r.view("slice(Tensor input, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
          slice_geometry,
          {.places = kNowhere, .doc = "x[start:end:step] along dim, by Python's rules."});
+  r.view("narrow_axes(Tensor input, int[] start, int[] length) -> Tensor", narrow_geometry,
+         {.places = kNowhere, .doc = "narrow() along all of the last axes at once."});
 }
 
 Outputs reshape_expansion(Args a) {

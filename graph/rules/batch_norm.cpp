@@ -27,7 +27,11 @@ bool scale_weights(Match& m) {
   return true;
 }
 
-bool constants(Match& m) { return m.constant("t").defined() && m.constant("u").defined(); }
+/// Two shifts as a bias and a batch norm have them: other additions keep their rounding.
+bool shifts(Match& m) {
+  const Tensor w = m.constant("w");
+  return w.defined() && per_channel(m, "t", w.size(0)) && per_channel(m, "u", w.size(0));
+}
 
 constexpr Rule kRules[] = {
     {"scale_after_conv", Exactness::approximate,
@@ -56,13 +60,13 @@ constexpr Rule kRules[] = {
     // One addition in place of two.
     {"shift_then_bias", Exactness::approximate,
      "add(sub(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",
-     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), sub(u, t))", constants},
+     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), sub(u, t))", shifts},
     {"bias_then_shift", Exactness::approximate,
      "sub(add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",
-     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), sub(t, u))", constants},
+     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), sub(t, u))", shifts},
     {"bias_then_bias", Exactness::approximate,
      "add(add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",
-     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), add(t, u))", constants},
+     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), add(t, u))", shifts},
 };
 
 }  // namespace

@@ -34,8 +34,11 @@ class ArenaPlanner {
     };
     for (size_t i = 0; i < steps_.size(); ++i)
       each_node(steps_[i], [&](const Node& n) { uses(n, static_cast<int>(i)); });
+    for (size_t i = 0; i < steps_.size(); ++i)
+      if (const Value* v = taken_over(steps_[i]); v != nullptr && last[v] == static_cast<int>(i))
+        before_[result(steps_[i], 0)] = v;
     absl::flat_hash_set<const Value*> kept;
-    for (const Value* v : graph_.body().yields()) kept.insert(root_of(v));
+    for (const Value* v : graph_.body().yields()) kept.insert(first_of(v));
     Slots settled = plan_.fixed;
     for (size_t i = 0; i < steps_.size(); ++i) {
       Step& s = steps_[i];
@@ -43,6 +46,7 @@ class ArenaPlanner {
       const bool by_sizes = said_by_sizes(s, settled);
       auto place = [&](Step& part) {
         if (part.kind == Step::Kind::structure || part.dynamic) return;
+        if (!by_sizes && take_over(part, last)) return;
         if (part.kind == Step::Kind::op &&
             (part.types.size() != 1 || !writes_into(*part.node->op())))
           return;
@@ -51,7 +55,9 @@ class ArenaPlanner {
           const bool apart =
               kept.contains(v) || ends_in_loop(v, last[v]) || part.types[k].device != device_;
           part.arena.push_back(apart ? -1 : static_cast<int>(plan_.blocks.size()));
-          if (!apart) plan_.blocks.push_back({part.types[k], at, std::max(last[v], at), by_sizes});
+          if (apart) continue;
+          made_by_[v] = &part;
+          plan_.blocks.push_back({part.types[k], at, std::max(last[v], at), by_sizes});
         }
       };
       // What lies between products that run in panels has memory of its own, if any at all.
@@ -72,6 +78,40 @@ class ArenaPlanner {
   }
 
  private:
+  /// The operand that a step's result is but for some elements, of which nothing else in it reads.
+  const Value* taken_over(const Step& s) const {
+    if (!writes_some(s) || s.dynamic || device_.kind != DeviceKind::cpu || s.types.size() != 1)
+      return nullptr;
+    const Value* v = s.node->in(0);
+    if (root_of(v) != v || s.types[0].device != device_) return nullptr;
+    for (size_t k = 1; k < s.node->in().size(); ++k)
+      if (root_of(s.node->in(k)) == v) return nullptr;
+    return v;
+  }
+  /// What the elements of v lie in, from the first step on that made some of them.
+  const Value* first_of(const Value* v) const {
+    for (v = root_of(v); before_.contains(v); v = root_of(before_.at(v))) {
+    }
+    return v;
+  }
+  /// Has the step its operand's place in the arena, which ends there? Then that lives on, and is
+  /// computed anew in each call.
+  bool take_over(Step& s, const absl::flat_hash_map<const Value*, int>& last) {
+    const auto before = s.kind == Step::Kind::op ? before_.find(result(s, 0)) : before_.end();
+    if (before == before_.end()) return false;
+    const auto made = made_by_.find(before->second);
+    if (made == made_by_.end() || made->second->arena.size() != 1) return false;
+    const auto end = last.find(before->first);
+    if (end == last.end() || ends_in_loop(before->first, end->second)) return false;
+    const int block = made->second->arena[0];
+    s.arena = {block};
+    ArenaBlock& place = plan_.blocks[static_cast<size_t>(block)];
+    place.last = std::max(place.last, end->second);
+    place.settled = made->second->settled = false;
+    made_by_[before->first] = &s;
+    return true;
+  }
+
   /// A loop that takes over what it begins with may write there. `last`: the step of its last use.
   bool ends_in_loop(const Value* v, int last) const {
     const Node& n = *steps_[static_cast<size_t>(last)].node;
@@ -125,6 +165,8 @@ class ArenaPlanner {
   Device device_;
   absl::FunctionRef<bool(uint32_t)> dynamic_;
   ArenaPlan plan_;
+  absl::flat_hash_map<const Value*, const Value*> before_;  // by result: see taken_over()
+  absl::flat_hash_map<const Value*, Step*> made_by_;        // of what lies in the arena
 };
 
 }  // namespace

@@ -11,6 +11,15 @@
 #include "jit/program/steps.h"
 
 namespace lathe::jit {
+
+bool writes_some(const Step& s) {
+  if (s.kind != Step::Kind::op || s.in.empty() || s.node->op()->kind != Kind::index) return false;
+  const lathe::Access access = s.node->op()->index.access;
+  return (access == lathe::Access::through || access == lathe::Access::put ||
+          access == lathe::Access::select_put) &&
+         s.node->value(0) == s.node->in(0) && std::count(s.in.begin(), s.in.end(), s.in[0]) == 1;
+}
+
 namespace {
 
 template <class F>
@@ -48,15 +57,6 @@ Slots made_in(const Step::Inner& block) {
   Slots out(block.parameters.begin(), block.parameters.end());
   for (const Step& s : block.steps) each_made(s, [&](int slot) { out.insert(slot); });
   return out;
-}
-
-/// Is the result the first operand but for some elements, which nothing else of the step reads?
-bool writes_some(const Step& s) {
-  if (s.kind != Step::Kind::op || s.in.empty() || s.node->op()->kind != Kind::index) return false;
-  const lathe::Access access = s.node->op()->index.access;
-  return (access == lathe::Access::through || access == lathe::Access::put ||
-          access == lathe::Access::select_put) &&
-         s.node->value(0) == s.node->in(0) && std::count(s.in.begin(), s.in.end(), s.in[0]) == 1;
 }
 
 /// `own`: slots that may end in these steps; `yields`: those of them that are read at the end.
@@ -99,7 +99,9 @@ void plan_block(std::vector<Step>& steps, const Slots& own, const std::vector<in
     if (own.contains(slot)) steps[at].frees.push_back(slot);
   for (Step& s : steps) {
     std::sort(s.frees.begin(), s.frees.end());
-    s.over = writes_some(s) && std::binary_search(s.frees.begin(), s.frees.end(), s.in[0]);
+    const bool planned = s.in_arena();  // a write is there only where its operand was
+    s.over =
+        writes_some(s) && (planned || std::binary_search(s.frees.begin(), s.frees.end(), s.in[0]));
     if (s.kind == Step::Kind::structure && !s.blocks.empty()) plan_inner(s);
   }
 }

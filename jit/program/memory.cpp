@@ -163,7 +163,7 @@ class Footprint::Call {
   void give(const Step& s, size_t result, const TensorType& type) {
     if (!s.replaces.empty() && s.replaces[result] == Step::kGivenBack) return;  // it has its place
     Held& slot = at(s.out[result]);
-    if (s.over && may_take_over(at(s.in[0])))
+    if (s.over && !s.in_arena() && may_take_over(at(s.in[0])))
       slot = std::move(at(s.in[0]));
     else if (!s.replaces.empty())
       slot = at(p_.input_slots_[p_.written_[static_cast<size_t>(s.replaces[result])]]);

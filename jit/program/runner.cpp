@@ -207,7 +207,7 @@ std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) 
 /// Does its first operand end here, owned by nothing but its slot and in memory of its own? Then
 /// nobody can tell where the result lies.
 bool Runner::may_take_over(const Step& s) const {
-  if (!s.over) return false;
+  if (!s.over || s.in_arena()) return s.over;
   const TensorImpl& t = *c_.slots_[static_cast<size_t>(s.in[0])].tensor().impl();
   return t.refs.load(std::memory_order_acquire) == 1 &&
          t.storage->refs.load(std::memory_order_acquire) == 1 && owns_memory(*t.storage) &&

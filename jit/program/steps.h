@@ -21,7 +21,8 @@ struct Step {
   const ir::Node* node = nullptr;  // of a row group: the last
   std::vector<int> in, out;        // slots
   std::vector<int> frees;          // slots that no later step and no result of its block reads
-  bool over = false;  // its result is what in[0] ends as: where that lies, if nobody else owns it
+  bool over = false;  // its result is what in[0] ends as: where that lies, if nobody else owns it,
+                      // or the arena was planned so
   /// By input: where its elements begin from the first of its slot's, in elements. Views that only
   /// such steps read are never made (`elided`); their readers start from what they are views of.
   std::vector<Int> shifts;
@@ -34,6 +35,7 @@ struct Step {
   /// A view of what lies where it lies for all calls with the same sizes: made once for them, too.
   bool fixed = false;
   std::vector<int> arena;  // by result: index among arena blocks, or -1; none: memory of their own
+  bool in_arena() const { return !arena.empty() && arena[0] >= 0; }
   PointwiseKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
       symbols;  // results that say what a symbol is: (symbol, axis)
@@ -115,6 +117,8 @@ inline bool all_in(const std::vector<int>& some, const Slots& slots) {
   return std::all_of(some.begin(), some.end(), [&](int k) { return slots.contains(k); });
 }
 
+/// Is the result the first operand but for some elements, which nothing else of the step reads?
+bool writes_some(const Step& s);
 /// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`
 /// there is. `stays`: slots that outlive the steps.
 void plan_lifetimes(std::vector<Step>& steps, const Slots& stays);

@@ -2,6 +2,8 @@
 // strided memory, filling, index ramps, random words.
 #pragma once
 
+#include <utility>
+
 #include "core/scalar/philox.h"
 #include "kernels/simd/loops.h"
 
@@ -120,9 +122,30 @@ void fill_strip(void* out, const void* element, size_t n) {
   };
   plain_strip<All, T, T, 1, 1>(out, in, n);
 }
+/// Every second element: two loads and a permutation for a line of the cache.
+template <class T, size_t... Lane>
+void gather_second(unsigned char* to, const unsigned char* from, size_t n,
+                   std::index_sequence<Lane...>) {
+  constexpr size_t lanes = sizeof...(Lane), bytes = lanes * sizeof(T);
+  using Line [[gnu::vector_size(bytes)]] = T;
+  size_t i = 0;
+  for (; i + lanes < n; i += lanes, to += bytes, from += 2 * bytes) {
+    Line low, high;
+    __builtin_memcpy(&low, from, bytes);
+    __builtin_memcpy(&high, from + bytes, bytes);
+    low = __builtin_shufflevector(low, high, (2 * Lane)...);
+    __builtin_memcpy(to, &low, bytes);
+  }
+  for (; i < n; ++i, to += sizeof(T), from += 2 * sizeof(T)) __builtin_memcpy(to, from, sizeof(T));
+}
 template <class T>
 void gather_strip(void* out, const void* in, ptrdiff_t stride, size_t n) {
   if (stride == sizeof(T)) return copy_few(out, in, n * sizeof(T));
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
+    if (stride == 2 * sizeof(T))
+      return gather_second<T>(static_cast<unsigned char*>(out),
+                              static_cast<const unsigned char*>(in), n,
+                              std::make_index_sequence<64 / sizeof(T)>());
   auto* to = static_cast<unsigned char*>(out);
   const auto* from = static_cast<const unsigned char*>(in);
 #pragma GCC unroll 4

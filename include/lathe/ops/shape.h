@@ -20,6 +20,7 @@ struct shape_ops {
   static inline const Fn<T, T(T x, Ints dim)> squeeze{"squeeze"};
   static inline const Fn<T, T(T x, Int dim)> unsqueeze{"unsqueeze"};
   static inline const Fn<T, T(T x, Int dim, Any start, Any end, Int step)> slice{"slice"};
+  static inline const Fn<T, T(T x, Ints start, Ints length)> narrow_axes{"narrow_axes"};
   static inline const Fn<T, T(T x)> rows{"rows"};
   static inline const Fn<T, T(T x, Int dim, Int index)> select{"select"};
   static inline const Fn<T, T(T x, Int dim, Int start, Int length)> narrow{"narrow"};
