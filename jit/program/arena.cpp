@@ -97,7 +97,8 @@ class ArenaPlanner {
   /// Has the step its operand's place in the arena, which ends there? Then that lives on, and is
   /// computed anew in each call.
   bool take_over(Step& s, const absl::flat_hash_map<const Value*, int>& last) {
-    const auto before = s.kind == Step::Kind::op ? before_.find(result(s, 0)) : before_.end();
+    if (!writes_some(s) || s.types.size() != 1) return false;
+    const auto before = before_.find(result(s, 0));
     if (before == before_.end()) return false;
     const auto made = made_by_.find(before->second);
     if (made == made_by_.end() || made->second->arena.size() != 1) return false;

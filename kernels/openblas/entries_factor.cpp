@@ -130,19 +130,21 @@ Fault least_squares(const PluginCall& c) {
                       ? std::numeric_limits<R>::epsilon() * static_cast<R>(std::max(m, n))
                       : static_cast<R>(c.args.real(2).value());
   auto infos = each_item(items(x, 2), 4 * cube(ld), [&](int64_t at) {
-    Buffer<T> a(m * n), b(ld * k);
+    // Rank and singular values are those of A, whatever there is to solve: at least one column.
+    const int64_t columns_of_b = std::max<int64_t>(k, 1);
+    Buffer<T> a(m * n), b(ld * columns_of_b);
     Buffer<R> s(std::min(m, n));
     Buffer<int> columns(n);
     load(x, at, a.data(), m);
-    for (int64_t i = 0; i < ld * k; ++i) b[i] = T{0};
+    for (int64_t i = 0; i < ld * columns_of_b; ++i) b[i] = T{0};
     load(rhs, at, b.data(), ld);
     if (!all_finite(a.data(), m * n) || !all_finite(b.data(), ld * k)) return kNotFinite;
     for (int64_t j = 0; j < n; ++j) columns[j] = 0;
     int rank = 0, info = 0;
     const Lapack<T>& l = lapack<T>();
-    const int rows = narrow(m), cols = narrow(n), sides = narrow(k), la = leading(m),
+    const int rows = narrow(m), cols = narrow(n), sides = narrow(columns_of_b), la = leading(m),
               lb = leading(ld);
-    if (m > 0 && n > 0 && k > 0) {
+    if (m > 0 && n > 0) {
       if (driver == "gels")
         info = l.gels(kColumnMajor, 'N', rows, cols, sides, a, la, b, lb);
       else if (driver == "gelsd")

@@ -240,7 +240,8 @@ class Runner {
   /// than they. How many these are.
   int64_t few_columns(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
     const int64_t few = block.cols % tiles_.cols;
-    const bool fit = tiles_.few_columns != nullptr && blocks_->left_shared && !p_.turned;
+    const bool fit = tiles_.few_columns != nullptr && blocks_->left_shared && !p_.turned &&
+                     blocks_->strip == tiles_.rows;
     if (!fit || few == 0 || few > kFewColumns) return 0;
     TileCall<T> call{};
     call.rows = static_cast<int>(block.rows);
@@ -301,9 +302,10 @@ class Runner {
     int64_t cols = 0;         // of the block, that have a share
   };
   Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
+    if (block.cols == 0) return {};
     if (streams()) return stream_after(block, i, k, depth);
     if (blocks_->right_shared) return panels_after(block, i, k, depth);
-    return packed_left_ != nullptr ? strip_after(block, i, k, depth) : Ahead{};
+    return blocks_->left_shared ? strip_after(block, i, k, depth) : Ahead{};
   }
   /// Of panels that are read one after the other: what comes soon, where one strip takes its time
   /// to read it; of several, which share the work, as many terms further as a block has.
@@ -330,18 +332,16 @@ class Runner {
     return {from + i / blocks_->strip * share, tiles_.cols * p_.depth, (share + depth - 1) / depth,
             cols};
   }
-  /// Of a left side that was packed before, and may be in no cache by now: the next strip, or the
-  /// first one further along k.
+  /// Of a packed left side: the next strip, or the first one further along k.
   Ahead strip_after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
-    const bool below = i + tiles_.rows < block.rows;
-    const int64_t next = below ? k : k + depth,
-                  row = below ? block.row + i + tiles_.rows : block.row;
+    const int64_t strip = blocks_->strip;
+    const bool below = i + strip < block.rows;
+    const int64_t next = below ? k : k + depth, row = below ? block.row + i + strip : block.row;
     if (next >= p_.depth) return {};
     const int64_t tiles = (block.cols + tiles_.cols - 1) / tiles_.cols;
-    const int64_t panel = std::min(p_.block, p_.depth - next) * tiles_.rows;
-    const int64_t share = (panel + tiles - 1) / tiles;
-    return {block.packed_left + row / tiles_.rows * tiles_.rows * p_.depth + next * tiles_.rows,
-            share, (share + depth - 1) / depth, block.cols};
+    const int64_t share = (std::min(p_.block, p_.depth - next) * strip + tiles - 1) / tiles;
+    return {block.packed_left + row / strip * strip * p_.depth + next * strip, share,
+            (share + depth - 1) / depth, block.cols};
   }
 
   /// What the tile from column j of the block on fetches.

@@ -20,7 +20,7 @@ strided_over reinterpreted unbind split split.sizes split.method split.method_si
 split_with_sizes chunk tensor_split tensor_split.indices hsplit hsplit.indices vsplit
 vsplit.indices dsplit dsplit.indices meshgrid atleast_1d atleast_1d.each atleast_2d
 atleast_2d.each atleast_3d atleast_3d.each resolve_conj resolve_neg unsafe_split
-unsafe_split_with_sizes unsafe_chunk rows
+unsafe_split_with_sizes unsafe_chunk rows narrow_axes
 """
 VIEWS = _VIEWS.split()
 _SOMETIMES = """

@@ -185,3 +185,13 @@ def test_residuals_are_those_of_full_ranks(driver):
     assert residuals.shape == (0,) and residuals.dtype is a.dtype
     with pytest.raises(lt.TraceError, match="residuals depends on data"):
         lt.trace(lambda a, b: lt.linalg.lstsq(a, b, driver=driver)[0])(a, b)
+
+
+@pytest.mark.parametrize("driver", ["gelsd", "gelss"])
+@pytest.mark.parametrize("dtype", [lt.float64, lt.complex128])
+def test_least_squares_of_nothing_know_the_matrix(driver, dtype):
+    """Rank and singular values are those of A where B has no column."""
+    a = lt.randn(4, 3, dtype=dtype)
+    found = lt.linalg.lstsq(a, lt.zeros(4, 0, dtype=dtype), driver=driver)
+    assert found.rank.item() == 3 and found.solution.shape == (3, 0)
+    np.testing.assert_allclose(found.singular_values.numpy(), lt.linalg.svdvals(a).numpy())
