@@ -66,7 +66,7 @@ struct Footprint::Shared {
   };
   absl::flat_hash_map<const Program*, Arena> arenas;  // kept for the calls to come
   std::vector<MemoryRef> packed;                      // likewise
-  absl::flat_hash_set<const Step*> have_packed;
+  absl::flat_hash_set<std::pair<const Program*, std::string>> have_packed;
   std::vector<const Program*> active;
 };
 
@@ -280,13 +280,16 @@ class Footprint::Call {
       lathe::Operand& o = in.emplace_back(contiguous(type, type.dtype));
       for (size_t axis = 0; axis < o.strides.size(); ++axis)
         o.strides[axis] = evaluated(s.operands[k].strides[axis]).value();
-      lasting[k] = s.lasting[k];
+      lasting[k] = s.lasting[k] && shared_.have_packed.emplace(&p_, packed_name(s, k)).second;
     }
     const lathe::Operand out = contiguous(call.types[0], call.types[0].dtype);
     const PreparedCall prepared = prepared_call(call, in, out);
     if (prepared.entry->room == nullptr) return 0;
-    const Room room = prepared.entry->room(*prepared.entry, *prepared.plan, lasting);
-    if (shared_.have_packed.insert(&s).second) shared_.packed.push_back(take(room.kept));
+    const std::array<bool, 2> all = {!s.lasting.empty() && s.lasting[0],
+                                     s.lasting.size() > 1 && s.lasting[1]};
+    const Room room = prepared.entry->room(*prepared.entry, *prepared.plan, all);
+    const size_t kept = prepared.entry->room(*prepared.entry, *prepared.plan, lasting).kept;
+    if (kept > 0) shared_.packed.push_back(take(kept));
     return room.during;
   }
 

@@ -1,31 +1,36 @@
 #include "jit/program/packed.h"
 
-#include <algorithm>
+#include <absl/strings/str_cat.h>
+
+#include "core/op/op.h"
+#include "jit/program/steps.h"
 
 namespace lathe::jit {
+
+std::string packed_name(const Step& step, size_t operand) {
+  const Geometry& lies = step.operands[operand];
+  std::string name = absl::StrCat(step.node->op()->name(), " ", operand, " of b", step.in[operand],
+                                  " from ", to_string(step.shifts[operand]), " ",
+                                  to_string(lies.shape), " ", to_string(lies.strides));
+  const Args args = step.node->attrs();
+  for (const Arg& arg : args) absl::StrAppend(&name, ", ", to_string(arg));
+  return name;
+}
 
 PackedRef PackedOperands::find(const Step& step, size_t operand, const PreparedCall& call,
                                const std::byte* data) {
   if (call.entry->pack == nullptr) return nullptr;
-  auto known = [&] {
-    return std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
-      return k.step == &step && k.operand == operand && k.entry == call.entry;
-    });
-  };
+  const std::pair key{packed_name(step, operand), call.entry};
   PackedRef before;
   {
     std::lock_guard hold(mutex_);
-    if (auto k = known(); k != known_.end()) before = k->packed;
+    if (const auto known = known_.find(key); known != known_.end()) before = known->second;
   }
   PackedRef now =
       call.entry->pack(*call.entry, *call.plan, static_cast<int>(operand), data, before);
   if (now == nullptr || now == before) return now;
   std::lock_guard hold(mutex_);
-  auto k = known();
-  if (k == known_.end())
-    known_.push_back({&step, operand, call.entry, now});
-  else
-    k->packed = now;
+  known_[key] = now;
   return now;
 }
 

@@ -1,14 +1,21 @@
 // Operands of contractions that never change, in the form that an entry packs them into.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <mutex>
-#include <vector>
+#include <string>
+#include <utility>
 
 #include "kernels/table/prepared.h"
 
 namespace lathe::jit {
 
 struct Step;
+
+/// Which of a program's own values operand k of a contraction is, and as what its op reads it:
+/// steps of one name are given the same packed form (each step of an unrolled recurrent network).
+std::string packed_name(const Step& step, size_t operand);
 
 /// Packed once for all sizes and threads.
 class PackedOperands {
@@ -18,14 +25,8 @@ class PackedOperands {
   PackedRef find(const Step& step, size_t operand, const PreparedCall& call, const std::byte* data);
 
  private:
-  struct Known {
-    const Step* step;
-    size_t operand;
-    const Entry* entry;
-    PackedRef packed;
-  };
   std::mutex mutex_;
-  std::vector<Known> known_;
+  absl::flat_hash_map<std::pair<std::string, const Entry*>, PackedRef> known_;
 };
 
 }  // namespace lathe::jit
