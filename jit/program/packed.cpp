@@ -1,26 +1,11 @@
 #include "jit/program/packed.h"
 
-#include <absl/strings/str_cat.h>
-
-#include "core/op/op.h"
-#include "jit/program/steps.h"
-
 namespace lathe::jit {
 
-std::string packed_name(const Step& step, size_t operand) {
-  const Geometry& lies = step.operands[operand];
-  std::string name = absl::StrCat(step.node->op()->name(), " ", operand, " of b", step.in[operand],
-                                  " from ", to_string(step.shifts[operand]), " ",
-                                  to_string(lies.shape), " ", to_string(lies.strides));
-  const Args args = step.node->attrs();
-  for (const Arg& arg : args) absl::StrAppend(&name, ", ", to_string(arg));
-  return name;
-}
-
-PackedRef PackedOperands::find(const Step& step, size_t operand, const PreparedCall& call,
+PackedRef PackedOperands::find(const std::string& name, size_t operand, const PreparedCall& call,
                                const std::byte* data) {
   if (call.entry->pack == nullptr) return nullptr;
-  const std::pair key{packed_name(step, operand), call.entry};
+  const std::pair key{name, call.entry};
   PackedRef before;
   {
     std::lock_guard hold(mutex_);

@@ -338,7 +338,7 @@ void Runner::prepare_call(const Step& s, Bound::OfStep& b) {
   b.revision = flags_revision();
   for (size_t k = 0; k < in.size(); ++k)
     if (!s.lasting.empty() && s.lasting[k])
-      b.packed[k] = p_.packed_.find(s, k, b.prepared, in[k].data);
+      b.packed[k] = p_.packed_.find(packed_name(s, k), k, b.prepared, in[k].data);
 }
 
 void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue) {

@@ -117,6 +117,10 @@ inline bool all_in(const std::vector<int>& some, const Slots& slots) {
   return std::all_of(some.begin(), some.end(), [&](int k) { return slots.contains(k); });
 }
 
+/// Which of a program's own values operand k of a contraction is, and as what its op reads it:
+/// steps of one name are given the same packed form (each step of an unrolled recurrent network).
+std::string packed_name(const Step& step, size_t operand);
+
 /// Is the result the first operand but for some elements, which nothing else of the step reads?
 bool writes_some(const Step& s);
 /// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`
