@@ -223,7 +223,7 @@ template <class L, size_t N>
 #pragma GCC unroll 4
     for (size_t k = 0; k < N; ++k) {
       const auto* from = in + k * kReduceBlock + s * kReduceLanes;
-      if constexpr (N > 1) fetch_step(from + N * kReduceBlock);
+      if constexpr (N > 1) fetch_step(from + 2 * N * kReduceBlock);
       block[k].step(from);
     }
   }
@@ -331,16 +331,18 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
       blocks_abreast<L, false>(to, from, stride, n, u);
       from += static_cast<ptrdiff_t>(many) * stride;
     }
-    // The next block of each row, then the first one of rows to come.
-    constexpr ptrdiff_t block = kReduceBlock;
+    // What is fetched: the block after the next one of each row, or of the rows to come.
+    constexpr ptrdiff_t ahead = 2 * kReduceBlock;
     const ptrdiff_t next = static_cast<ptrdiff_t>(many) * stride;
+    const auto whole = static_cast<ptrdiff_t>((n + kReduceBlock - 1) / kReduceBlock * kReduceBlock);
     T columns[many][kReduceRow / kReduceBlock], abreast[many];
     for (; rows >= many; rows -= many, to += many) {
       size_t blocks = 0;
       for (size_t at = 0; at < n; at += kReduceBlock, ++blocks) {
         const bool last = n - at <= kReduceBlock;
+        const ptrdiff_t left = whole - static_cast<ptrdiff_t>(at);
         blocks_abreast<L, true>(abreast, from + at, stride, last ? n - at : kReduceBlock, u,
-                                last ? next - static_cast<ptrdiff_t>(at) : block);
+                                left > ahead ? ahead : next + ahead - whole);
         for (size_t k = 0; k < many; ++k) columns[k][blocks] = abreast[k];
       }
       for (size_t k = 0; k < many; ++k) {
