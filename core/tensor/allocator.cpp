@@ -70,6 +70,9 @@ struct FreeBlock {
 struct DeviceCache {
   ForkSafeMutex mutex;
   std::array<std::vector<std::byte*>, kClasses> free;
+  /// When blocks of a class last came back, counted in such times.
+  std::array<uint64_t, kClasses> came_back{};
+  uint64_t times = 0;
   size_t cached = 0;  // bytes in `free`
   size_t system = 0;  // bytes held from the DeviceApi
   std::atomic<int64_t> allocated{0};
@@ -151,18 +154,47 @@ void to_system(Device device, size_t bytes, absl::Span<std::byte* const> blocks)
   cache.system -= bytes * blocks.size();
 }
 
+struct Stale {
+  size_t bytes;
+  std::vector<std::byte*> blocks;
+};
+// Takes blocks out of the cache, so that `wanted` bytes of class c find room: those of sizes of
+// which none came back since the last one of c did, the longest unused first. What comes back in
+// turns is not such, however much it is, so that a cache that is too small keeps a part of it.
+std::vector<Stale> take_stale(DeviceCache& cache, int c, size_t wanted, size_t limit) {
+  std::vector<Stale> taken;
+  while (wanted <= limit && cache.cached > limit - wanted) {
+    int oldest = c;
+    for (int d = 0; d < kClasses; d++)
+      if (!cache.free[d].empty() && cache.came_back[d] < cache.came_back[oldest]) oldest = d;
+    if (oldest == c) break;
+    auto& free = cache.free[oldest];
+    const size_t bytes = bytes_of_class(oldest), over = cache.cached - (limit - wanted);
+    const size_t count = std::min(free.size(), (over + bytes - 1) / bytes);
+    const auto first = free.end() - static_cast<ptrdiff_t>(count);
+    taken.push_back({bytes, {first, free.end()}});
+    free.erase(first, free.end());
+    cache.cached -= count * bytes;
+  }
+  return taken;
+}
+
 // Into the device's cache as far as its limit allows, the rest back to the system.
 void give_back(Device device, int c, size_t bytes, absl::Span<std::byte* const> blocks) {
   DeviceCache& cache = cache_of(device);
   auto limit = static_cast<size_t>(flag_count(Flag::memory_cache));
   size_t kept = 0;
+  std::vector<Stale> stale;
   {
     std::lock_guard hold(cache.mutex);
+    if (kCaching) stale = take_stale(cache, c, bytes * blocks.size(), limit);
+    cache.came_back[c] = ++cache.times;
     if (kCaching && cache.cached < limit)
       kept = std::min(blocks.size(), (limit - cache.cached) / bytes);
     cache.free[c].insert(cache.free[c].end(), blocks.begin(), blocks.begin() + kept);
     cache.cached += kept * bytes;
   }
+  for (const Stale& s : stale) to_system(device, s.bytes, s.blocks);
   if (kept < blocks.size()) to_system(device, bytes, blocks.subspan(kept));
 }
 
