@@ -55,6 +55,7 @@ template <class F, class S>
 struct BestOf {
   using T = typename S::Scalar;
   static constexpr size_t kChains = 4, kStep = kChains * width<S>;
+  static constexpr size_t kAhead = 2048 / sizeof(T);  // fetched: rows are too short to be streams
 
   T best;
   bool nan;
@@ -69,6 +70,7 @@ struct BestOf {
     for (; done + kStep <= n; done += kStep) {
 #pragma GCC unroll 4
       for (size_t k = 0; k < kChains; ++k) {
+        __builtin_prefetch(in + done + k * width<S> + kAhead);
         const S x = load(in + done + k * width<S>);
         numbers = numbers & S::eq(x, x);
         top[k] = F::call(x, top[k]);
