@@ -85,6 +85,27 @@ struct F32 {
   }
 };
 
+/// Half of a vector, as far as windows ask: of lines of up to 8 outputs (planes of 7 x 7) a whole
+/// one would leave most of its lanes empty.
+struct HalfF32 {
+  using T = float;
+  using Reg = __m256;
+  using Mask = __mmask8;
+  static constexpr int lanes = 8, vectors = 2;
+  static void keep(Reg& x) { asm("" : "+v"(x)); }
+  static Reg zero() { return _mm256_setzero_ps(); }
+  static Reg all(T x) { return _mm256_set1_ps(x); }
+  static Reg load(const T* p) { return _mm256_loadu_ps(p); }
+  static void store(T* p, Reg x) { _mm256_storeu_ps(p, x); }
+  static Mask first(int n) {
+    return n >= 8 ? Mask{0xff} : n <= 0 ? Mask{0} : static_cast<Mask>((1u << n) - 1);
+  }
+  static Reg load_some(const T* p, Mask m) { return _mm256_maskz_loadu_ps(m, p); }
+  static void store_some(T* p, Reg x, Mask m) { _mm256_mask_storeu_ps(p, m, x); }
+  static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
+  static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+};
+
 struct F64 {
   using T = double;
   using Reg = __m512d;
@@ -167,7 +188,16 @@ struct Arithmetic64 {
   }
 };
 
-constexpr TileSets kSets{tiles_of<F32>("avx512"), tiles_of<F64>("avx512"),
+void lines_of_any_length(const WindowCall<float>& t) {
+  t.cols <= HalfF32::lanes ? window_lines<HalfF32>(t) : window_lines<F32>(t);
+}
+constexpr Tiles<float> f32_tiles() {
+  Tiles<float> tiles = tiles_of<F32>("avx512");
+  tiles.window_lines = lines_of_any_length;
+  return tiles;
+}
+
+constexpr TileSets kSets{f32_tiles(), tiles_of<F64>("avx512"),
                          tiles_of<Whole<F32, uint32_t, Arithmetic32>>("avx512"),
                          tiles_of<Whole<F64, uint64_t, Arithmetic64>>("avx512")};
 
