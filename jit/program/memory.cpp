@@ -268,7 +268,7 @@ class Footprint::Call {
   size_t prepared_room(const Step& s, const lathe::Call& call, std::vector<MemoryRef>& copies) {
     const ir::Node& n = *s.node;
     absl::InlinedVector<lathe::Operand, 2> in;
-    std::array<bool, 2> lasting = {};
+    std::array<bool, 2> lasting = {}, unpacked = {};
     for (size_t k = 0; k < n.in().size(); ++k) {
       const TensorType type = evaluated(n.in(static_cast<int>(k))->tensor());
       if (s.operands.empty()) {  // converted first
@@ -280,15 +280,17 @@ class Footprint::Call {
       lathe::Operand& o = in.emplace_back(contiguous(type, type.dtype));
       for (size_t axis = 0; axis < o.strides.size(); ++axis)
         o.strides[axis] = evaluated(s.operands[k].strides[axis]).value();
-      lasting[k] = s.lasting[k] && shared_.have_packed.emplace(&p_, packed_name(s, k)).second;
+      lasting[k] = s.lasting[k];
+      unpacked[k] = lasting[k] && shared_.have_packed.emplace(&p_, packed_name(s, k)).second;
     }
     const lathe::Operand out = contiguous(call.types[0], call.types[0].dtype);
     const PreparedCall prepared = prepared_call(call, in, out);
     if (prepared.entry->room == nullptr) return 0;
-    const std::array<bool, 2> all = {!s.lasting.empty() && s.lasting[0],
-                                     s.lasting.size() > 1 && s.lasting[1]};
-    const Room room = prepared.entry->room(*prepared.entry, *prepared.plan, all);
-    const size_t kept = prepared.entry->room(*prepared.entry, *prepared.plan, lasting).kept;
+    const auto room_of = [&](const std::array<bool, 2>& operands) {
+      return prepared.entry->room(*prepared.entry, *prepared.plan, operands);
+    };
+    const Room room = room_of(lasting);
+    const size_t kept = unpacked == lasting ? room.kept : room_of(unpacked).kept;
     if (kept > 0) shared_.packed.push_back(take(kept));
     return room.during;
   }

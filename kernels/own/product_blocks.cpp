@@ -42,18 +42,18 @@ int64_t columns_of_a_block(const Product& p, const TileShape& tiles, bool packed
 void cut(Blocks& b, const Product& p, const TileShape& tiles, bool right_packed) {
   constexpr int64_t kLeastCols = 4;
   const int64_t wide = columns_of_a_block(p, tiles, right_packed);
-  int64_t parts = (p.cols + wide + wide / 2 - 1) / (wide + wide / 2);
+  int64_t parts = blocks(p.cols, wide + wide / 2);
   const int64_t work = p.rows * p.cols * p.depth * p.products >> 22;
   const int64_t wanted = pool_threads() > 1 ? std::clamp<int64_t>(work, 1, 16) : 1;
   // Few rows: columns are cut smaller, rather than packing them twice.
   if (p.rows < 256 && parts * p.products < wanted)
     parts = std::min(wanted / p.products + 1, p.cols / (kLeastCols * tiles.cols));
-  b.cols = parts <= 1 ? p.cols : round_up((p.cols + parts - 1) / parts, tiles.cols);
-  b.col_blocks = (p.cols + b.cols - 1) / b.cols;
+  b.cols = parts <= 1 ? p.cols : round_up(blocks(p.cols, parts), tiles.cols);
+  b.col_blocks = blocks(p.cols, b.cols);
   const int64_t split = std::min<int64_t>(wanted / std::max<int64_t>(1, b.col_blocks * p.products),
                                           p.rows / (tiles.rows * 2));
-  b.rows = split <= 1 ? p.rows : round_up((p.rows + split - 1) / split, tiles.rows);
-  b.row_blocks = (p.rows + b.rows - 1) / b.rows;
+  b.rows = split <= 1 ? p.rows : round_up(blocks(p.rows, split), tiles.rows);
+  b.row_blocks = blocks(p.rows, b.rows);
 }
 
 /// Strips as even as they can be: of a few rows more than a tile has, the last ones would be a tile
@@ -64,8 +64,8 @@ int strip_of(const Blocks& b, const Product& p, const TileShape& tiles, bool lef
   const bool by_columns = b.left_shared && last > 0 && last <= kFewColumns && !p.turned;
   const bool fixed = left_packed || by_columns || b.row_blocks > 1 || p.left.windows() > 0;
   if (fixed && !b.left_rows) return most;
-  const int64_t strips = std::max<int64_t>((b.rows + most - 1) / most, 1);
-  return static_cast<int>(std::max<int64_t>((b.rows + strips - 1) / strips, 1));
+  const int64_t strips = std::max<int64_t>(blocks(b.rows, most), 1);
+  return static_cast<int>(std::max<int64_t>(blocks(b.rows, strips), 1));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/own/product.h"
+#include "kernels/own/rounding.h"
 
 namespace lathe::own {
 
@@ -43,7 +44,5 @@ struct Blocks {
   bool streams = false;  // the panels of a right side that was packed before are read in order
 };
 Blocks choose_blocks(const Product& p, const TileShape& tiles, const SidesPacked& packed);
-
-inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace lathe::own

@@ -188,7 +188,7 @@ class Runner {
     // Where memory takes longer than the sums, panels are read in the order in which they lie: all
     // k of one, then the next; a single row takes two at a time.
     const int64_t end = block.col + block.cols, panels = p_.rows == 1 ? 2 : 1;
-    const int64_t wide = streams() ? panels * tiles_.cols : block.cols;
+    const int64_t wide = b.streams ? panels * tiles_.cols : block.cols;
     for (; block.col < end; block.col += wide) {
       block.cols = std::min(wide, end - block.col);
       for (int64_t k = 0; k < depth_; k += p_.block) {
@@ -197,7 +197,6 @@ class Runner {
       }
     }
   }
-  bool streams() const { return blocks_->streams; }
 
   struct Block {
     int64_t row, rows, col, cols;
@@ -251,7 +250,7 @@ class Runner {
     call.ldc = p_.cols;
     left_panel(at, block, block.row, k, call);
     right_panel(at, block, block.cols - few, k, depth, call.b, call.b_k);
-    call.c = out_ + at.out + block.row * p_.cols + block.col + block.cols - few;
+    call.c = out_ + at.out + place(block.row, block.col + block.cols - few);
     tiles_.few_columns(call, tiles_.rows * p_.depth);
     return few;
   }
@@ -303,7 +302,7 @@ class Runner {
   };
   Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
     if (block.cols == 0) return {};
-    if (streams()) return stream_after(block, i, k, depth);
+    if (blocks_->streams) return stream_after(block, i, k, depth);
     if (blocks_->right_shared) return panels_after(block, i, k, depth);
     return blocks_->left_shared ? strip_after(block, i, k, depth) : Ahead{};
   }
@@ -327,10 +326,8 @@ class Runner {
   /// The share in so many terms of each panel that the strip at row i has.
   Ahead share_of(const T* from, int64_t terms, const Block& block, int64_t i, int64_t depth,
                  int64_t cols) const {
-    const int64_t strips = (block.rows + blocks_->strip - 1) / blocks_->strip;
-    const int64_t share = (terms * tiles_.cols + strips - 1) / strips;
-    return {from + i / blocks_->strip * share, tiles_.cols * p_.depth, (share + depth - 1) / depth,
-            cols};
+    const int64_t share = blocks(terms * tiles_.cols, blocks(block.rows, blocks_->strip));
+    return {from + i / blocks_->strip * share, tiles_.cols * p_.depth, blocks(share, depth), cols};
   }
   /// Of a packed left side: the next strip, or the first one further along k.
   Ahead strip_after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
@@ -338,10 +335,10 @@ class Runner {
     const bool below = i + strip < block.rows;
     const int64_t next = below ? k : k + depth, row = below ? block.row + i + strip : block.row;
     if (next >= p_.depth) return {};
-    const int64_t tiles = (block.cols + tiles_.cols - 1) / tiles_.cols;
-    const int64_t share = (std::min(p_.block, p_.depth - next) * strip + tiles - 1) / tiles;
+    const int64_t terms = std::min(p_.block, p_.depth - next);
+    const int64_t share = blocks(terms * strip, blocks(block.cols, tiles_.cols));
     return {block.packed_left + row / strip * strip * p_.depth + next * strip, share,
-            (share + depth - 1) / depth, block.cols};
+            blocks(share, depth), block.cols};
   }
 
   /// What the tile from column j of the block on fetches.

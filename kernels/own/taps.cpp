@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/own/rounding.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe::own {
@@ -12,9 +13,6 @@ constexpr int64_t kSumsRoom = 1 << 20;  // bytes of a task's sums
 constexpr int64_t kMostRows = 128;      // of the left side in a task
 constexpr int64_t kLeastTaps = 128;     // of a task that shares its rows with others
 constexpr int64_t kSlabRoom = 1 << 20;  // bytes of a staged slab
-
-int64_t blocks(int64_t n, int64_t size) { return (n + size - 1) / size; }
-int64_t round_up(int64_t n, int64_t to) { return blocks(n, to) * to; }
 
 }  // namespace
 

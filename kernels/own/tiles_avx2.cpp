@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/own/floats_256.h"
 #include "kernels/own/tile_body.h"
 
 namespace lathe::own {
@@ -14,16 +15,9 @@ alignas(64) constexpr int64_t kMask64[12] = {-1, -1, -1, -1};
 
 constexpr int clamp(int n, int lanes) { return n < 0 ? 0 : n > lanes ? lanes : n; }
 
-struct F32 {
-  using T = float;
-  using Reg = __m256;
+struct F32 : Floats256 {
   using Mask = __m256i;
-  static constexpr int lanes = 8, rows = 6, vectors = 2, direct_rows = 6;
-  static void keep(Reg& x) { asm("" : "+x"(x)); }
-  static Reg zero() { return _mm256_setzero_ps(); }
-  static Reg all(T x) { return _mm256_set1_ps(x); }
-  static Reg load(const T* p) { return _mm256_loadu_ps(p); }
-  static void store(T* p, Reg x) { _mm256_storeu_ps(p, x); }
+  static constexpr int rows = 6, direct_rows = 6;
   static Mask first(int n) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask32 + 8 - clamp(n, 8)));
   }
@@ -57,8 +51,6 @@ struct F32 {
     for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
     return load(lanes_of);
   }
-  static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
-  static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
   static void unzip(Reg a, Reg b, Reg& even, Reg& odd) {
     auto in_order = [](Reg x) {
       return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/own/floats_256.h"
 #include "kernels/own/tile_body.h"
 
 namespace lathe::own {
@@ -87,23 +88,13 @@ struct F32 {
 
 /// Half of a vector, as far as windows ask: of lines of up to 8 outputs (planes of 7 x 7) a whole
 /// one would leave most of its lanes empty.
-struct HalfF32 {
-  using T = float;
-  using Reg = __m256;
+struct HalfF32 : Floats256 {
   using Mask = __mmask8;
-  static constexpr int lanes = 8, vectors = 2;
-  static void keep(Reg& x) { asm("" : "+v"(x)); }
-  static Reg zero() { return _mm256_setzero_ps(); }
-  static Reg all(T x) { return _mm256_set1_ps(x); }
-  static Reg load(const T* p) { return _mm256_loadu_ps(p); }
-  static void store(T* p, Reg x) { _mm256_storeu_ps(p, x); }
   static Mask first(int n) {
     return n >= 8 ? Mask{0xff} : n <= 0 ? Mask{0} : static_cast<Mask>((1u << n) - 1);
   }
   static Reg load_some(const T* p, Mask m) { return _mm256_maskz_loadu_ps(m, p); }
   static void store_some(T* p, Reg x, Mask m) { _mm256_mask_storeu_ps(p, m, x); }
-  static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
-  static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
 };
 
 struct F64 {
