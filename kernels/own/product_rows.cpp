@@ -44,10 +44,9 @@ void sum_columns(const ProductRun<T>& run, const ProductPlace& at, int64_t col, 
 
 }  // namespace
 
-/// Turning what lies by columns takes longer than reading panels.
 bool few_rows_fit(const Product& p, bool packed) {
-  if (!p.left.plain() || !p.right.plain()) return false;
-  return by_row(p) || (p.rows <= 4 && p.right.k_step() == 1 && !packed);
+  if (packed || !p.left.plain() || !p.right.plain()) return false;
+  return by_row(p) || (p.rows <= 4 && p.right.k_step() == 1);
 }
 
 template <class T>

@@ -109,7 +109,7 @@ class Runner {
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
     if (nothing_to_sum() || windowed()) return false;
-    if (vector_fits() && !(right && p_.right.x_step() != 1)) return false;
+    if (vector_fits() && !right) return false;
     if ((right ? p_.right : p_.left).windows() > 0) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
