@@ -268,7 +268,7 @@ class Footprint::Call {
   size_t prepared_room(const Step& s, const lathe::Call& call, std::vector<MemoryRef>& copies) {
     const ir::Node& n = *s.node;
     absl::InlinedVector<lathe::Operand, 2> in;
-    std::array<bool, 2> lasting = {}, unpacked = {};
+    std::array<bool, 2> lasting = {}, unpacked = {}, packed = {};
     for (size_t k = 0; k < n.in().size(); ++k) {
       const TensorType type = evaluated(n.in(static_cast<int>(k))->tensor());
       if (s.operands.empty()) {  // converted first
@@ -289,10 +289,18 @@ class Footprint::Call {
     const auto room_of = [&](const std::array<bool, 2>& operands) {
       return prepared.entry->room(*prepared.entry, *prepared.plan, operands);
     };
-    const Room room = room_of(lasting);
-    const size_t kept = unpacked == lasting ? room.kept : room_of(unpacked).kept;
+    packed = lasting;
+    for (size_t k = 0; k < packed.size(); ++k) {
+      const int number = s.shared[k].number;
+      if (number < 0 || !packs_each_time(prepared, k)) continue;
+      packed[k] = true;
+      MemoryRef& form = forms_[number];
+      if (form == nullptr) form = take(room_of({k == 0, k == 1}).kept);
+      if (s.shared[k].last) copies.push_back(std::exchange(form, nullptr));
+    }
+    const size_t kept = unpacked == std::array{false, false} ? 0 : room_of(unpacked).kept;
     if (kept > 0) shared_.packed.push_back(take(kept));
-    return room.during;
+    return room_of(packed).during;
   }
 
   // ── branches, loops, calls ──
@@ -422,6 +430,7 @@ class Footprint::Call {
   AllHeld slots_;
   std::vector<const AllHeld*> kept_;
   MemoryRef arena_;
+  absl::flat_hash_map<int, MemoryRef> forms_;  // of operands that steps share
 };
 
 size_t Footprint::peak(const Program& p, const ir::Data& inputs) {

@@ -1,4 +1,5 @@
-// Operands of contractions that never change, in the form that an entry packs them into.
+// Operands of contractions in the form that an entry packs them into: those that never change are
+// packed once for all calls, those that several steps read alike once a run.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -22,6 +23,21 @@ class PackedOperands {
  private:
   std::mutex mutex_;
   absl::flat_hash_map<std::pair<std::string, const Entry*>, PackedRef> known_;
+};
+
+/// Is this the larger operand, and would the call without a packed form of it make one itself, each
+/// time? False also where the form takes more than a run should keep.
+bool packs_each_time(const PreparedCall& call, size_t operand);
+
+/// What several steps of a run share: packed by the first of them.
+class SharedOperand {
+ public:
+  /// Null: the entry has no better form for it.
+  const Packed* get(const PreparedCall& call, size_t operand, const std::byte* data);
+
+ private:
+  const Entry* entry_ = nullptr;
+  PackedRef form_;
 };
 
 }  // namespace lathe::jit

@@ -459,6 +459,7 @@ class Planner {
     for (const Step& s : p_.steps_)
       if (is_view(s) && all_in(s.in, stays)) stays.insert(s.out.begin(), s.out.end());
     plan_lifetimes(p_.steps_, stays);
+    p_.shared_operands_ = share_operands(p_.steps_);
   }
 
   Program& p_;

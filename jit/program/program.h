@@ -149,6 +149,7 @@ class Program {
   std::vector<const RowKernel*> row_kernels_;  // of the steps
   std::vector<ArenaBlock> arena_;
   std::vector<int> loose_;  // slots that hold something of one call only
+  int shared_operands_ = 0;
   /// That of the first tensor among the inputs; what lies on another has memory of its own.
   Device arena_device() const;
   mutable PackedOperands packed_;

@@ -336,9 +336,12 @@ void Runner::prepare_call(const Step& s, Bound::OfStep& b) {
   const lathe::Operand out{nullptr, type.dtype, shape, contiguous_strides(shape)};
   b.prepared = prepared_call({*s.node->op(), b.filled->args(), b.types}, in, out);
   b.revision = flags_revision();
-  for (size_t k = 0; k < in.size(); ++k)
+  for (size_t k = 0; k < in.size(); ++k) {
     if (!s.lasting.empty() && s.lasting[k])
       b.packed[k] = p_.packed_.find(packed_name(s, k), k, b.prepared, in[k].data);
+    else if (k < s.shared.size() && s.shared[k].number >= 0)
+      b.shares[k] = packs_each_time(b.prepared, k);
+  }
 }
 
 void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue) {
@@ -349,9 +352,14 @@ void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilo
                 out,
                 {},
                 {b.packed[0].get(), b.packed[1].get()}};
+  for (size_t k = 0; k < b.shares.size(); ++k)
+    if (b.shares[k] && b.packed[k] == nullptr)
+      launch.packed[k] = shared(s, k).get(b.prepared, k, address(s, b, k));
   if (profiling()) note_kernel(entry.name);
   if (entry.fuses) launch.epilogue = epilogue;
   entry.run(entry, *b.prepared.plan, launch);
+  for (size_t k = 0; k < s.shared.size(); ++k)
+    if (s.shared[k].last) shared(s, k) = {};
   if (epilogue && !entry.fuses) epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
 }
 

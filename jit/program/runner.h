@@ -27,7 +27,8 @@ ir::Datum in_row_major_order(ir::Datum d);
 
 class Runner {
  public:
-  Runner(const Program& p, RunContext& c) : p_(p), c_(c) {}
+  Runner(const Program& p, RunContext& c)
+      : p_(p), c_(c), shared_(static_cast<size_t>(p.shared_operands_)) {}
   ir::Data run(const ir::Data& inputs);
   /// The same within a span of the profile, as step() does each step.
   [[gnu::cold]] ir::Data run_profiled(const ir::Data& inputs);
@@ -77,6 +78,9 @@ class Runner {
   Args arguments(const Step& s, Bound::OfStep& b);
   void prepare_call(const Step& s, Bound::OfStep& b);
   void run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue);
+  SharedOperand& shared(const Step& s, size_t operand) {
+    return shared_[static_cast<size_t>(s.shared[operand].number)];
+  }
   void run_with_epilogue(const Step& s, Bound::OfStep& b);
   /// placed: a result that has its place already; -1: none has.
   void prepare(const Step& s, const Bound::OfStep& b, KernelCall& call, int placed = -1);
@@ -107,6 +111,7 @@ class Runner {
   RunContext& c_;
   std::vector<int64_t> now_;  // what each symbol is
   Wanted wanted_ = Wanted::either;
+  std::vector<SharedOperand> shared_;
   // By write: its value, before anything is written; none: the tail puts it where the input lies.
   absl::InlinedVector<Tensor, 4> values_;
 };

@@ -49,6 +49,13 @@ struct Step {
   /// Has a product that its epilogue replaces no place but the result's, outside of the arena?
   bool shares_result() const { return replaced >= 0 && arena[0] < 0 && !operands.empty(); }
   std::vector<bool> lasting;
+  /// Which of the operands that several steps of a block read alike it is, or -1; and no later step
+  /// reads it.
+  struct Shared {
+    int number = -1;
+    bool last = false;
+  };
+  std::array<Shared, 2> shared;
   std::optional<Geometry> view;  // a view: how it lies, from the first element of what it views
   std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for, or
   static constexpr int kGivenBack = -2;  // that it is one of the program's own results
@@ -117,9 +124,12 @@ inline bool all_in(const std::vector<int>& some, const Slots& slots) {
   return std::all_of(some.begin(), some.end(), [&](int k) { return slots.contains(k); });
 }
 
-/// Which of a program's own values operand k of a contraction is, and as what its op reads it:
-/// steps of one name are given the same packed form (each step of an unrolled recurrent network).
+/// Which value operand k of a contraction is, and as what its op reads it: steps of one name are
+/// given the same packed form (each step of an unrolled recurrent network).
 std::string packed_name(const Step& step, size_t operand);
+/// Says of the steps and of those in their blocks, in their final order, what of `shared` there is;
+/// gives how many such operands there are.
+int share_operands(std::vector<Step>& steps);
 
 /// Is the result the first operand but for some elements, which nothing else of the step reads?
 bool writes_some(const Step& s);
@@ -240,6 +250,7 @@ struct Bound {
     PreparedCall prepared;
     std::optional<Geometry> view;
     std::array<PackedRef, 2> packed;  // of operands that last
+    std::array<bool, 2> shares = {};  // of operands that steps share: it pays
     bool fixed = false;               // see Step; or settled, and kept: runs once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;

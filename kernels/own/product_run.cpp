@@ -189,14 +189,23 @@ class Runner {
     // k of one, then the next; a single row takes two at a time.
     const int64_t end = block.col + block.cols, panels = p_.rows == 1 ? 2 : 1;
     const int64_t wide = b.streams ? panels * tiles_.cols : block.cols;
+    int64_t ready = block.col;  // up to here the epilogue was called
     for (; block.col < end; block.col += wide) {
       block.cols = std::min(wide, end - block.col);
       for (int64_t k = 0; k < depth_; k += p_.block) {
         pace.after(p_.block * (block.rows + block.cols));
         sum_block(at, block, k, std::min(p_.block, depth_ - k));
       }
+      if (!b.streams || p_.turned) continue;
+      const int64_t now = block.col + block.cols;
+      if (now < end && (now - ready) * block.rows < kReady) continue;
+      finish(out_ + at.out + place(block.row, ready), block.rows, now - ready, p_.cols);
+      ready = now;
     }
   }
+  /// Outputs of panels that are read in order before the epilogue is called: of the few that one
+  /// panel has it would mostly be calls.
+  static constexpr int64_t kReady = 1 << 14;
 
   struct Block {
     int64_t row, rows, col, cols;
@@ -218,7 +227,7 @@ class Runner {
       T* c = out_ + at.out + place(block.row + i, block.col);
       blocks_->left_rows ? direct_strip(at, rest, i, rows, k, depth, c)
                          : packed_strip(at, rest, i, rows, k, depth, c);
-      if (last && !p_.turned) finish(c, rows, block.cols, p_.cols);
+      if (last && !p_.turned && !blocks_->streams) finish(c, rows, block.cols, p_.cols);
     }
     if (last && p_.turned)
       finish(out_ + at.out + place(block.row, block.col), block.cols, block.rows, p_.rows);
