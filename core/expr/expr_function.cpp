@@ -139,6 +139,8 @@ ScalarFunction lower(const ScalarFunction& f) {
     for (uint8_t i = 0; i < node.arity; ++i) args.push_back(nodes[node.args[i]]);
     if (info(node.prim).transcendental) {
       nodes.push_back(expand(node.prim, args));
+    } else if (node.prim == Prim::fmod) {
+      nodes.push_back(expand_remainder(args[0], args[1]));
     } else if (node.prim == Prim::input) {
       nodes.push_back(inputs[node.payload]);
     } else {

@@ -27,6 +27,8 @@ ScalarFunction extract(const ExprGraph& graph, absl::Span<const Expr> outputs,
 /// The template of core/scalar/math.h for a transcendental primitive, on nodes of the current
 /// graph.
 Expr expand(Prim prim, absl::Span<const Expr> args);
+/// fmod by one division, and as it is where that is not exact.
+Expr expand_remainder(Expr x, Expr y);
 
 /// What the functions bodies call do when an operand is complex; `args` are settled.
 Expr complex_arithmetic(Prim prim, absl::Span<const Expr> args);

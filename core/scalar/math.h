@@ -43,4 +43,5 @@
 #include "core/scalar/math/hyperbolic.h"
 #include "core/scalar/math/log.h"
 #include "core/scalar/math/pow.h"
+#include "core/scalar/math/remainder.h"
 #include "core/scalar/math/trig.h"

@@ -116,7 +116,7 @@ class Codegen {
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 14;
+inline constexpr int kCodegenVersion = 15;
 /// The plug-in's handshake: one of another build is refused.
 inline constexpr uint32_t kCodegenAbi = 6;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/own/odometer.h"
 #include "kernels/own/tiles.h"
@@ -143,9 +144,57 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
   }
 }
 
+/// Sixteen bytes of elements of one or two.
+template <class T>
+struct Few {
+  static constexpr int kCount = 16 / sizeof(T);
+  typedef T Vector __attribute__((vector_size(16)));
+
+  /// The elements of both in turn: of the first halves, or of the second.
+  template <int First, size_t... I>
+  static Vector in_turn(Vector a, Vector b, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, b, (First + static_cast<int>(I) / 2 + I % 2 * kCount)...);
+  }
+  static void transpose(Vector (&rows)[kCount]) {
+    constexpr std::make_index_sequence<kCount> all{};
+#pragma GCC unroll 4
+    for (int round = 1; round < kCount; round *= 2) {
+      Vector next[kCount];
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount / 2; ++i) {
+        next[2 * i] = in_turn<0>(rows[i], rows[i + kCount / 2], all);
+        next[2 * i + 1] = in_turn<kCount / 2>(rows[i], rows[i + kCount / 2], all);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) rows[i] = next[i];
+    }
+  }
+};
+
+/// The same of small elements.
+template <class T>
+void turn_few(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols) {
+  constexpr int64_t n = Few<T>::kCount;
+  for (int64_t c = 0; c + n <= cols; c += n)
+    for (int64_t r = 0; r + n <= rows; r += n) {
+      typename Few<T>::Vector block[n];
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < n; ++i) std::memcpy(&block[i], from + (c + i) * from_col + r, 16);
+      Few<T>::transpose(block);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < n; ++i) std::memcpy(to + (r + i) * to_row + c, &block[i], 16);
+    }
+  const int64_t whole_rows = rows / n * n, whole_cols = cols / n * n;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = r < whole_rows ? whole_cols : 0; c < cols; ++c)
+      to[r * to_row + c] = from[r + c * from_col];
+}
+
 template <class T>
 void turn(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols,
           int64_t from_row, int64_t to_col) {
+  if constexpr (sizeof(T) <= 2)
+    if (from_row == 1 && to_col == 1) return turn_few(to, to_row, from, from_col, rows, cols);
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
     using F = std::conditional_t<sizeof(T) == 4, float, double>;
     if (from_row == 1 && to_col == 1)

@@ -81,30 +81,38 @@ class Walker {
     for (Sizes& s : walk_.strides) s.push_back(0);
   }
 
-  /// An input that runs along another axis than the outputs touches a cache line for every element:
-  /// it is turned first.
+  /// An input that runs along another axis than the outputs touches a cache line for every element,
+  /// and one that is repeated across the lines does so for every line: it is turned first.
   void straighten() {
     size_t last = walk_.shape.size() - 1;
     if (placed_ || launch_.outs[0].numel() < 4096) return;
     bool turned = false;
     for (size_t k = outs_; k < operands_.size(); ++k) {
       const Sizes& s = walk_.strides[k];
-      if (s[last] < 16 || absl::c_count(s, 0) != 0) continue;
-      bool runs = false;
-      for (size_t i = 0; i < last; ++i) runs |= s[i] == 1 && walk_.shape[i] >= 16;
-      if (!runs) continue;
-      const Operand& x = *operands_[k];
-      Scratch& room = *turned_room_.emplace_back(
-          std::make_unique<Scratch>(static_cast<size_t>(x.numel()) * size_of(x.dtype)));
-      turned_operands_.push_back(std::make_unique<Operand>(
-          Operand{room.data(), x.dtype, x.shape, contiguous_strides(x.shape)}));
-      copy_elements(x, *turned_operands_.back());
-      operands_[k] = turned_operands_.back().get();
+      if (s[last] < 16 || walk_.shape[last] < 16) continue;
+      bool helps = false;
+      for (size_t i = 0; i < last; ++i) helps |= (s[i] == 1 || s[i] == 0) && walk_.shape[i] >= 16;
+      if (!helps) continue;
+      operands_[k] = turned_copy(*operands_[k]);
       turned = true;
     }
     if (!turned) return;
     walk_ = {};
     collapse();
+  }
+  /// A row-major copy of what differs of x, repeated as x repeats it.
+  const Operand* turned_copy(const Operand& x) {
+    Operand once = x;
+    for (size_t i = 0; i < x.shape.size(); ++i)
+      if (x.strides[i] == 0) once.shape[i] = 1;
+    Scratch& room = *turned_room_.emplace_back(
+        std::make_unique<Scratch>(static_cast<size_t>(once.numel()) * size_of(x.dtype)));
+    Operand copy{room.data(), x.dtype, once.shape, contiguous_strides(once.shape)};
+    copy_elements(once, copy);
+    for (size_t i = 0; i < x.shape.size(); ++i)
+      if (x.strides[i] == 0) copy.strides[i] = 0;
+    copy.shape = x.shape;
+    return turned_operands_.emplace_back(std::make_unique<Operand>(std::move(copy))).get();
   }
 
   bool outputs_even() const {

@@ -7,15 +7,19 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 
 #include "core/infer/rules.h"
+#include "kernels/own/copy.h"
 #include "kernels/own/elementwise_launch.h"
 #include "kernels/own/implementations.h"
 #include "kernels/reference/reduce.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {
@@ -103,6 +107,7 @@ struct Job {
   Walk reduced;  // x alone
   absl::InlinedVector<ReduceAxis, 4> axes;  // the same
   int64_t results = 1, count = 1;
+  std::optional<Operand> turned;  // how x lies, where what is reduced is a row-major copy of it
 };
 
 int64_t bytes_of(DType d) { return static_cast<int64_t>(size_of(d)); }
@@ -152,9 +157,29 @@ Job make_job(const ReducePrograms& programs, const Operand& x, absl::Span<const 
   return job;
 }
 
+/// Does what is reduced run along another axis than its order goes, so that each element is in
+/// another line of the cache? Copying it, which turns blocks of it, is far less work.
+bool against_the_grain(const Job& job) {
+  constexpr int64_t kFew = 16, kLeast = 4096;
+  const Sizes &shape = job.reduced.shape, &steps = job.reduced.strides[0];
+  if (job.results * job.count < kLeast || shape.size() < 2 || std::abs(steps.back()) < kFew)
+    return false;
+  if (job.kept.shape.back() >= kFew && job.kept.strides[0].back() == 1) return false;
+  for (size_t i = 0; i + 1 < shape.size(); ++i)
+    if (steps[i] == 1 && shape[i] >= kFew) return true;
+  return false;
+}
+
 Job make_job(const Op& op, Args args, const Operand& x, absl::Span<const Operand> outs) {
-  return make_job(reduce_of(op, element_types(op, args), x.dtype), x, outs,
-                  reduced_axes(op, args, x.rank()), args.flag(kReduceKeep));
+  const auto job_of = [&](const Operand& read) {
+    return make_job(reduce_of(op, element_types(op, args), x.dtype), read, outs,
+                    reduced_axes(op, args, x.rank()), args.flag(kReduceKeep));
+  };
+  Job job = job_of(x);
+  if (!against_the_grain(job)) return job;
+  job = job_of({nullptr, x.dtype, x.shape, contiguous_strides(x.shape)});
+  job.turned = x;
+  return job;
 }
 
 /// Where result `line * line length + start` lies, for x and every output.
@@ -280,6 +305,15 @@ void reduce_by_reference(const Job& job, const Places& data) {
 
 using Reduction = void(const Job&, const Places&);
 
+void perform(const Job& job, const Places& data, Reduction* run) {
+  if (!job.turned) return run(job, data);
+  Operand from = *job.turned;
+  from.data = const_cast<std::byte*>(data.x);  // only read
+  const Scratch room(static_cast<size_t>(from.numel() * bytes_of(from.dtype)));
+  copy_elements(from, {room.data(), from.dtype, from.shape, contiguous_strides(from.shape)});
+  run(job, {room.data(), data.outs});
+}
+
 void run_with(const Call& call, Outputs& outputs, Reduction* run) {
   Tensor x = call.args.tensor(0);
   Operand in = operand(x);
@@ -292,7 +326,7 @@ void run_with(const Call& call, Outputs& outputs, Reduction* run) {
   }
   Job job = make_job(call.op, call.args, in, outs);
   submit(x.device(), {x}, outputs,
-         [job = std::move(job), data = std::move(data), run] { run(job, data); });
+         [job = std::move(job), data = std::move(data), run] { perform(job, data, run); });
 }
 
 struct ReducePlan final : Prepared {
@@ -301,7 +335,7 @@ struct ReducePlan final : Prepared {
 };
 
 void run_prepared(const Prepared& plan, const Launch& launch, Reduction* run) {
-  run(static_cast<const ReducePlan&>(plan).job, {launch.a, {launch.out}});
+  perform(static_cast<const ReducePlan&>(plan).job, {launch.a, {launch.out}}, run);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // selection, bits.
 #pragma once
 
+#include "core/scalar/math/remainder.h"
 #include "kernels/simd/loops.h"
 
 namespace lathe {
@@ -27,6 +28,18 @@ struct VRoundMagic {
   template <class S> LATHE_SIMD static S call(S x, S c) { return S::round_magic(x, c); }
 };
 struct VAddExp { template <class S> LATHE_SIMD static S call(S x, S n) { return S::addexp(x, n); } };
+struct VFmod {
+  template <class S> LATHE_SIMD static S call(S x, S y) {
+    return math::fmod(x, y, [&]() __attribute__((always_inline)) { return lane_by_lane(x, y); });
+  }
+  template <class S> [[gnu::noinline]] static S lane_by_lane(S x, S y) {
+    alignas(64) typename S::Scalar a[width<S>], b[width<S>];
+    store(a, x);
+    store(b, y);
+    for (size_t i = 0; i < width<S>; ++i) a[i] = scalar::fmod(a[i], b[i]);
+    return load(a);
+  }
+};
 struct VLt { template <class S> LATHE_SIMD static auto call(S a, S b) { return S::lt(a, b); } };
 struct VLe { template <class S> LATHE_SIMD static auto call(S a, S b) { return S::le(a, b); } };
 struct VEq { template <class S> LATHE_SIMD static auto call(S a, S b) { return S::eq(a, b); } };
@@ -48,7 +61,6 @@ struct FloorDiv {
   template <class T> LATHE_SIMD static T call(T a, T b) { return scalar::floor_div(a, b); }
 };
 struct Mod { template <class T> LATHE_SIMD static T call(T a, T b) { return scalar::mod(a, b); } };
-struct Fmod { template <class T> LATHE_SIMD static T call(T a, T b) { return scalar::fmod(a, b); } };
 struct Lt { template <class T> LATHE_SIMD static bool call(T a, T b) { return a < b; } };
 struct Le { template <class T> LATHE_SIMD static bool call(T a, T b) { return a <= b; } };
 struct Eq { template <class T> LATHE_SIMD static bool call(T a, T b) { return a == b; } };
@@ -125,7 +137,7 @@ void add_floats(SimdLoops& set) {
   add_compare<VLe, S>(set, Prim::le);
   add_compare<VEq, S>(set, Prim::eq);
   add_compare<VNe, S>(set, Prim::ne);
-  slot(set, Prim::fmod, d) = plain_strip<Fmod, T, T, 2, 0, 1>;
+  add_vector<VFmod, S, 2>(set, Prim::fmod);
   slot(set, Prim::bits, d) = plain_strip<Bits, scalar::WordOf<T>, T, 1, 0>;
   slot(set, Prim::frombits, d) = plain_strip<Same, scalar::WordOf<T>, scalar::WordOf<T>, 1, 0>;
   slot(set, Prim::select, d) = select_strip<S, 0>;
