@@ -20,6 +20,60 @@ constexpr int64_t kTile = 64;  // of a transposing copy: both sides stay in L1
 
 constexpr int64_t kPiece = 1 << 16;  // elements that are worth a thread
 
+/// Sixteen bytes of elements.
+template <class T>
+struct Few {
+  static constexpr int kCount = 16 / sizeof(T);
+  typedef T Vector __attribute__((vector_size(16)));
+
+  /// The elements of both in turn: of the first halves, or of the second.
+  template <int First, size_t... I>
+  static Vector in_turn(Vector a, Vector b, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, b, (First + static_cast<int>(I) / 2 + I % 2 * kCount)...);
+  }
+  template <size_t... I>
+  static Vector reversed(Vector a, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, a, (kCount - 1 - static_cast<int>(I))...);
+  }
+  static void transpose(Vector (&rows)[kCount]) {
+    constexpr std::make_index_sequence<kCount> all{};
+#pragma GCC unroll 4
+    for (int round = 1; round < kCount; round *= 2) {
+      Vector next[kCount];
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount / 2; ++i) {
+        next[2 * i] = in_turn<0>(rows[i], rows[i + kCount / 2], all);
+        next[2 * i + 1] = in_turn<kCount / 2>(rows[i], rows[i + kCount / 2], all);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) rows[i] = next[i];
+    }
+  }
+};
+
+/// to[i] = from[-i].
+template <class T>
+void copy_reversed(T* to, const T* from, int64_t n) {
+  int64_t i = 0;
+  if constexpr (sizeof(T) == 1) {  // what moves bytes of vectors is not in every processor
+    for (; i + 8 <= n; i += 8) {
+      uint64_t some;
+      std::memcpy(&some, from - i - 7, 8);
+      some = __builtin_bswap64(some);
+      std::memcpy(to + i, &some, 8);
+    }
+  } else if constexpr (sizeof(T) <= 8) {
+    constexpr int64_t kCount = Few<T>::kCount;
+    for (; i + kCount <= n; i += kCount) {
+      typename Few<T>::Vector some;
+      std::memcpy(&some, from - i - (kCount - 1), 16);
+      some = Few<T>::reversed(some, std::make_index_sequence<kCount>{});
+      std::memcpy(to + i, &some, 16);
+    }
+  }
+  for (; i < n; ++i) to[i] = from[-i];
+}
+
 /// The last axes of a walk of two, outermost first: as many as are worth a loop nest of their own.
 struct LoopNest {
   static constexpr size_t kAxes = 3;
@@ -61,6 +115,8 @@ void copy_lines(const LoopNest& nest, T* to, const T* from, int64_t known) {
       const T* source = from + j * nest.from[1];
       if constexpr (whole)
         std::memcpy(target, source, static_cast<size_t>(n) * sizeof(T));
+      else if (N == 0 && nest.to[2] == 1 && nest.from[2] == -1)
+        copy_reversed(target, source, n);
       else
         for (int64_t k = 0; k < n; ++k) target[k * nest.to[2]] = source[k * nest.from[2]];
     }
@@ -83,6 +139,8 @@ void copy_nest(const LoopNest& nest, T* to, const T* from) {
   }
   if (to_step == 1 && from_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+  } else if (to_step == 1 && from_step == -1) {
+    copy_reversed(to, from, n);
   } else if (to_step == 1 && from_step == 0) {
     simd_loops().fill[size_class(sizeof(T))](to, from, static_cast<size_t>(n));
   } else {
@@ -144,33 +202,6 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
   }
 }
 
-/// Sixteen bytes of elements of one or two.
-template <class T>
-struct Few {
-  static constexpr int kCount = 16 / sizeof(T);
-  typedef T Vector __attribute__((vector_size(16)));
-
-  /// The elements of both in turn: of the first halves, or of the second.
-  template <int First, size_t... I>
-  static Vector in_turn(Vector a, Vector b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (First + static_cast<int>(I) / 2 + I % 2 * kCount)...);
-  }
-  static void transpose(Vector (&rows)[kCount]) {
-    constexpr std::make_index_sequence<kCount> all{};
-#pragma GCC unroll 4
-    for (int round = 1; round < kCount; round *= 2) {
-      Vector next[kCount];
-#pragma GCC unroll 8
-      for (int i = 0; i < kCount / 2; ++i) {
-        next[2 * i] = in_turn<0>(rows[i], rows[i + kCount / 2], all);
-        next[2 * i + 1] = in_turn<kCount / 2>(rows[i], rows[i + kCount / 2], all);
-      }
-#pragma GCC unroll 16
-      for (int i = 0; i < kCount; ++i) rows[i] = next[i];
-    }
-  }
-};
-
 /// The same of small elements.
 template <class T>
 void turn_few(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols) {
@@ -208,6 +239,19 @@ void turn(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, 
           to[r * to_row + c * to_col] = from[r * from_row + c * from_col];
 }
 
+/// Goes along axes that the source runs backwards from their other end: it turns blocks of elements
+/// only where they lie in order.
+template <class T>
+void straighten_source(Walk& w, T*& target, const T*& source) {
+  for (size_t i = 0; i + 1 < w.shape.size(); ++i) {
+    if (w.strides[1][i] != -1) continue;
+    const int64_t last = w.shape[i] - 1;
+    target += w.strides[0][i] * last;
+    source -= last;
+    for (Sizes& s : w.strides) s[i] = -s[i];
+  }
+}
+
 template <class T>
 void copy_as(const Operand& from, const Operand& to) {
   const Operand* both[] = {&to, &from};
@@ -219,6 +263,7 @@ void copy_as(const Operand& from, const Operand& to) {
     *target = *source;
     return;
   }
+  straighten_source(w, target, source);
   const Sizes &ts = w.strides[0], &fs = w.strides[1];
   // The source's own fast axis goes next to last, where it is another than the target's.
   size_t fast = rank - 1;

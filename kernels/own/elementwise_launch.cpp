@@ -9,7 +9,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 #include "core/base/checks.h"
@@ -100,14 +102,22 @@ class Walker {
     walk_ = {};
     collapse();
   }
-  /// A row-major copy of what differs of x, repeated as x repeats it.
+  /// A copy of what differs of x, without gaps, whose axes lie in the order of the result's,
+  /// repeated as x repeats it.
   const Operand* turned_copy(const Operand& x) {
     Operand once = x;
     for (size_t i = 0; i < x.shape.size(); ++i)
       if (x.strides[i] == 0) once.shape[i] = 1;
     Scratch& room = *turned_room_.emplace_back(
         std::make_unique<Scratch>(static_cast<size_t>(once.numel()) * size_of(x.dtype)));
-    Operand copy{room.data(), x.dtype, once.shape, contiguous_strides(once.shape)};
+    Operand copy{room.data(), x.dtype, once.shape, once.strides};
+    absl::InlinedVector<size_t, 6> axes(x.shape.size());
+    std::iota(axes.begin(), axes.end(), size_t{0});
+    const Sizes& result = launch_.outs[0].strides;
+    absl::c_stable_sort(
+        axes, [&](size_t a, size_t b) { return std::abs(result[a]) > std::abs(result[b]); });
+    int64_t step = 1;
+    for (size_t i = axes.size(); i-- > 0; step *= once.shape[axes[i]]) copy.strides[axes[i]] = step;
     copy_elements(once, copy);
     for (size_t i = 0; i < x.shape.size(); ++i)
       if (x.strides[i] == 0) copy.strides[i] = 0;
