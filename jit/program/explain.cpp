@@ -1,5 +1,6 @@
 // A plan in words: every step with the user's line, the primitive, its bits class, and why not the
 // others.
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -59,6 +60,11 @@ std::string choice(const Step& s) {
     std::string out = explain_text(query);
     if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() && packs(query))
       absl::StrAppend(&out, "\nwhat it multiplies by is a constant: packed once, for all calls");
+    const auto shared = [](const Step::Shared& operand) { return operand.number >= 0; };
+    if (absl::c_any_of(s.shared, shared) && packs(query))
+      absl::StrAppend(&out,
+                      "\nother steps read an operand of it alike: packed once a call, where each "
+                      "would pack it");
     return out;
   });
 }

@@ -40,3 +40,36 @@ def test_convolutions_with_what_follows(size, kernel, groups, pictures):
         want = net(given).detach().numpy()
         np.testing.assert_array_equal(frozen(given).numpy(), want)
         np.testing.assert_array_equal(traced(given).detach().numpy(), want)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 13, 40])
+@pytest.mark.parametrize("sizes", [(40, 33), (600, 9000), (1100, 2050)])
+def test_few_rows_with_what_follows(rows, sizes):
+    """Panels that are read in order call the epilogue on what several of them gave."""
+    layer = nn.Sequential(nn.Linear(*sizes), nn.GELU())
+    x = lt.randn(rows, sizes[0])
+    frozen = lt.freeze(layer, x)
+    for given in (x, x[:1], x + 1):
+        np.testing.assert_array_equal(frozen(given).numpy(), layer(given).detach().numpy())
+
+
+def unrolled(x, w, v):
+    """Each step reads the same weights, which are no constants."""
+    h = lt.zeros(x.shape[1], w.shape[0])
+    for row in x:
+        h = (row @ w.t() + h @ v.t()).tanh()
+        if h.shape[0] > 4:
+            h = h @ v
+    return h
+
+
+@pytest.mark.parametrize("rows", [1, 4, 16, 40])
+@pytest.mark.parametrize("width", [24, 130])
+def test_weights_that_several_products_read(rows, width):
+    x, w, v = lt.randn(6, rows, width), lt.randn(width, width) / 10, lt.randn(width, width) / 10
+    traced = lt.trace(unrolled)
+    for change in range(3):  # another run reads other elements in the same place
+        np.testing.assert_array_equal(traced(x, w, v).numpy(), unrolled(x, w, v).numpy())
+        v.add_(0.01 * change)
+    gradient = lt.func.grad(lambda w: unrolled(x, w, v).sum())
+    np.testing.assert_array_equal(lt.trace(gradient)(w).numpy(), gradient(w).numpy())

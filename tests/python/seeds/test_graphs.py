@@ -284,6 +284,7 @@ def test_ex_07_memory_before_a_run(flag, threads):
         (lambda x, w: ((x @ w).softmax(-1) @ w.T).cumsum(0), products),
         (lambda x, w: x.bfloat16() @ w.bfloat16(), products),
         (lambda x: x.take_along_dim(x.argsort(0), 0), (rows,)),
+        (lambda x, w: ((x @ w.T).relu() @ w.T).sum(0), ((40, 900), (900, 900))),
         (lambda x: x.T, (rows,)),
         (lambda x, y: (x.add_(y.exp()), y.cumsum(0))[1], (rows, rows)),
         (nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3)), ((32, 3, 40, 40),)),
@@ -294,7 +295,7 @@ def test_ex_07_memory_before_a_run(flag, threads):
     for f, shapes in cases:
         examples = [of_ones(s) for s in shapes]
         if len(shapes) == 2 and shapes[1] != rows:
-            examples[1] = lt.ones(5, 6)
+            examples[1] = lt.ones(5, 6 if shapes[1] == products[1] else 5)
         if isinstance(f, nn.Module):
             examples = [lt.ones(2, *shapes[0][1:])]
         program = lt.jit.capture(f, tuple(examples))

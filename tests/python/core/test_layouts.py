@@ -1,0 +1,121 @@
+"""What is computed does not depend on how operands lie: transposed, backwards, repeated, written
+where they are."""
+
+import numpy as np
+import pytest
+
+import lathe as lt
+
+DTYPES = [lt.bool, lt.uint8, lt.bfloat16, lt.float16, lt.int32, lt.float32, lt.int64, lt.complex128]
+SHAPES = [(3, 5), (16, 16), (17, 40), (65, 63), (130, 70), (9, 300), (5, 33, 70), (4, 3, 17, 20)]
+
+
+def numbers(shape, dtype=lt.int64):
+    return lt.tensor(np.random.default_rng(0).integers(0, 100, shape)).to(dtype)
+
+
+def values(x):
+    return x.to(lt.float32).numpy() if x.dtype in (lt.bfloat16, lt.float16) else x.numpy()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_copies(dtype, shape):
+    x = numbers(shape, dtype)
+    plain = values(x)
+    for axis in range(len(shape)):
+        turned = x.transpose(0, axis)
+        np.testing.assert_array_equal(values(turned.clone()), plain.swapaxes(0, axis))
+        for other in range(len(shape)):
+            np.testing.assert_array_equal(
+                values(turned.flip(other)), np.flip(plain.swapaxes(0, axis), other)
+            )
+
+
+@pytest.mark.parametrize("dtype", [lt.float32, lt.bfloat16, lt.int64, lt.bool])
+@pytest.mark.parametrize("shape", [(40, 130), (130, 70), (20, 30, 40)])
+@pytest.mark.parametrize("f", [lt.sum, lt.amax, lt.argmax, lt.prod, lt.all, lt.mean])
+def test_reductions(dtype, shape, f):
+    if (f is lt.mean and dtype in (lt.int64, lt.bool)) or (f is lt.argmax and dtype == lt.bool):
+        pytest.skip("not defined for the dtype")
+    x = numbers(shape, dtype) - 40 if dtype != lt.bool else numbers(shape) > 50
+    x = x / 7 if dtype.is_floating_point else x
+    order = list(range(len(shape)))[::-1]
+    turned = x.permute(order)
+    straight = turned.contiguous()
+    np.testing.assert_array_equal(values(f(turned)), values(f(straight)))
+    for axis in range(len(shape)):
+        np.testing.assert_array_equal(values(f(turned, axis)), values(f(straight, axis)))
+    if f in (lt.sum, lt.amax) and len(shape) == 3:
+        np.testing.assert_array_equal(values(f(turned, (0, 2))), values(f(straight, (0, 2))))
+
+
+@pytest.mark.parametrize("shape", [(70, 130), (20, 30, 40)])
+def test_operands_that_are_repeated(shape):
+    x, y = (lt.randn(*shape[::-1]).permute(list(range(len(shape)))[::-1]) for _ in range(2))
+    for part in (y[0], y[:1], y[..., :1], y[0, ..., :1], y.flip(0), y[:, ::1]):
+        want = x.contiguous() + part.contiguous()
+        np.testing.assert_array_equal((x + part).numpy(), want.numpy())
+        out = x.clone().contiguous().mT.contiguous().mT  # its columns lie together
+        out.add_(part)
+        np.testing.assert_array_equal(out.numpy(), want.numpy())
+
+
+class TestInPlace:
+    def test_it_is_where_it_was(self):
+        x = lt.randn(100, 90)
+        for view in (x, x.t(), x[::2], x[:, 5:], x.t()[3:, ::3]):
+            want, at = (view * 2 + 1).numpy(), view.data_ptr()
+            view.mul_(2).add_(1)
+            assert view.data_ptr() == at
+            np.testing.assert_array_equal(view.numpy(), want)
+
+    def test_operands_that_overlap(self):
+        x = lt.randn(90, 90)
+        want = (x + x.t()).numpy()
+        x.add_(x.t())
+        np.testing.assert_array_equal(x.numpy(), want)
+        y = lt.randn(5000)
+        want = (y[1:] * y[:-1]).numpy()
+        y[1:].mul_(y[:-1])
+        np.testing.assert_array_equal(y[1:].numpy(), want)
+
+    def test_what_fails_changes_nothing(self):
+        x = lt.arange(5000)
+        divisor = lt.ones(5000, dtype=lt.int64)
+        divisor[4000] = 0
+        with pytest.raises(lt.ValueError, match="floor_div"):
+            x.floor_divide_(divisor)
+        np.testing.assert_array_equal(x.numpy(), np.arange(5000))
+
+    def test_a_derivative_that_reads_what_was_written_over(self):
+        w = lt.randn(5000, requires_grad=True)
+        y = w.exp()
+        with lt.no_grad():
+            y.mul_(2)
+        with pytest.raises(lt.AutogradError):
+            y.sum().backward()
+
+    def test_a_view_with_a_history(self):
+        w = lt.randn(80, 90, requires_grad=True)
+        y = w * 1
+        y[:40].mul_(3)
+        y.sum().backward()
+        np.testing.assert_array_equal(w.grad.numpy()[:40], 3)
+        np.testing.assert_array_equal(w.grad.numpy()[40:], 1)
+
+    def test_another_dtype_and_more_axes_are_refused(self):
+        x = lt.zeros(5000, dtype=lt.int64)
+        with pytest.raises(lt.DTypeError, match="does not fit"):
+            x.add_(0.5)
+        with pytest.raises(lt.ShapeError, match="does not fit"):
+            x.add_(lt.zeros(2, 5000, dtype=lt.int64))
+        with pytest.raises(lt.AliasError, match="overlaps itself"):
+            lt.zeros(1).expand(5000).add_(1)
+
+    def test_leaves(self):
+        w = lt.randn(5000, requires_grad=True)
+        with pytest.raises(lt.AutogradError, match="leaf"):
+            w.add_(1)
+        with lt.no_grad():
+            w.add_(1)
