@@ -6,6 +6,7 @@
 #include "core/base/flags.h"
 #include "graph/pipeline.h"
 #include "jit/composites.h"
+#include "jit/gradients.h"
 #include "jit/kernel/line_code.h"
 #include "kernels/executor.h"
 
@@ -17,6 +18,7 @@ void initialise() {
     install_executor();
     install_tape();
     set_composite_runner(jit::run_composite);
+    set_gradient_runner(jit::run_gradient_program);
     own::set_line_code_maker(jit::line_code);
     set_item_names(Flag::rewrites_off, ir::rewrite_names);
   });

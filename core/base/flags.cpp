@@ -64,8 +64,9 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
      "Tracebacks of what a capture refuses name its own lines too, not only the user's."},
     {Flag::fuse_after, "fuse_after", "LATHE_FUSE_AFTER", FlagType::count, "16",
      "Eager calls of an op that consists of others (softmax), with operands and options of one "
-     "kind, before it runs as one compiled program; the same of an optimizer's steps. 0: from the "
-     "first; -1: never. Also how many half milliseconds of work on an elementwise op of several "
+     "kind, before it runs as one compiled program; the same of an optimizer's steps, and of the "
+     "derivatives of elementwise ops (of 2,048 elements or more). 0: from the first, of any size; "
+     "-1: never. Also how many half milliseconds of work on an elementwise op of several "
      "steps, one at least, before that one is compiled. Never changes a result.",
      "", -1},
 }};

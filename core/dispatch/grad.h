@@ -53,6 +53,13 @@ bool has_gradient(const Op& op);
 /// Runs it, on f16 and bf16 in f32 (Extra::moves). Results are summed to each argument's shape and
 /// cast to its dtype.
 Grads run_gradient(const Grad::Data& data);
+/// The same op by op, whatever runner there is.
+Grads expand_gradient(const Grad::Data& data);
+
+/// Runs it as one program. False: it has none for this, and nothing was done.
+using GradientRunner = bool (*)(const Grad::Data& data, Grads& out);
+/// Asked where nothing watches or records the ops of a rule. Set once at start-up by jit/.
+void set_gradient_runner(GradientRunner runner);
 /// The dtype of a call's chain rule, one differentiable tensor after the other: the last one's, but
 /// complex once one is, because a real operand of a complex result has a complex cotangent.
 inline DType rule_type(DType found, DType next) {

@@ -22,6 +22,7 @@
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/math.h"
 #include "jit/composites.h"
+#include "jit/gradients.h"
 #include "jit/debug.h"
 #include "jit/function.h"
 #include "kernels/table/table.h"
@@ -504,6 +505,7 @@ void add_jit(nb::module_& m) {
   m.def("_identity", &Capture::identity);
   m.def("_symbolic", [](const Tensor& t) { return t.defined() && t.symbolic(); });
   m.def("_composites", &jit::composites_text);
+  m.def("_gradients", &jit::gradients_text);
   nb::class_<jit::CompositeChoices>(m, "_CompositeChoices").def(nb::init<>());
   m.def("_push_choices", push_choices);
   m.def("_pop_choices", pop_choices);

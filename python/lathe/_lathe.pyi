@@ -39,6 +39,7 @@ _find: Any
 _fori_loop: Any
 _from_bytes: Any
 _fuse_after: Any
+_gradients: Any
 _history_beyond: Any
 _history_text: Any
 _hooks: Any
