@@ -8,6 +8,7 @@
 #include "autodiff/ownership.h"
 #include "autodiff/slice_sums.h"
 #include "autodiff/tape.h"
+#include "autodiff/wanted.h"
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/fn.h"
@@ -134,8 +135,8 @@ void add_in_place(const Tensor& to, const Tensor& dy) {
 
 class Engine {
  public:
-  Engine(BackwardOptions options, bool collect_leaves)
-      : options_(options), collect_leaves_(collect_leaves) {}
+  /// wanted: null: the gradients of all leaves, which they collect.
+  Engine(BackwardOptions options, Wanted* wanted) : options_(options), wanted_(wanted) {}
 
   void seed(const Tensor& y, Tensor dy) {
     refresh(y);  // a view whose base was written since has another history than it was made with
@@ -160,7 +161,7 @@ class Engine {
                         .expected = to_string(y.shape()),
                         .next = "expand or reshape the gradient"});
     }
-    arrive(edge_of(y), of_type(y, std::move(dy)));
+    if (const Edge e = edge_of(y); matters(e)) arrive(e, of_type(y, std::move(dy)));
   }
 
   /// As in PyTorch a gradient that is given has the dtype of what it is the gradient of.
@@ -173,14 +174,6 @@ class Engine {
                            .expected = to_string(type_of(y)),
                            .next = "take the real part of the gradient"});
     return math_ops<Tensor>::cast(dy, y.dtype());
-  }
-
-  void want(const Edge& e) {
-    if (e.node) wanted_[e.node.get()].resize(e.node->y_types.size());
-  }
-  Tensor result(const Edge& e) {
-    auto it = wanted_.find(e.node.get());
-    return it == wanted_.end() ? Tensor() : it->second[e.output];
   }
 
   void run() {
@@ -202,6 +195,10 @@ class Engine {
     uint32_t place;
     friend bool operator<(const Queued& a, const Queued& b) { return a.sequence < b.sequence; }
   };
+
+  bool matters(const Edge& e) const {
+    return wanted_ == nullptr ? e.node != nullptr : wanted_->at_or_behind(e);
+  }
 
   void arrive(const Edge& e, Tensor dy) {
     bool fresh = false;
@@ -229,12 +226,11 @@ class Engine {
   void visit(uint32_t place) {
     auto [node, dys, slices] = arrivals_.take(place);
     run_hooks(*node, dys);
-    if (auto it = wanted_.empty() ? wanted_.end() : wanted_.find(node.get()); it != wanted_.end())
-      it->second = dys;
-    if (node->is_leaf()) {
-      if (collect_leaves_) collect(*node, std::move(dys[0]));
-      return;
+    if (wanted_ != nullptr) {
+      wanted_->arrived(*node, dys);
+      if (!wanted_->behind(*node)) return;
     }
+    if (node->is_leaf()) return collect(*node, std::move(dys[0]));
     if (node->released)
       throw AutogradError(
           {.op = node->name(),
@@ -243,7 +239,7 @@ class Engine {
            .expected = "one backward for each forward",
            .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
-    if (collect_leaves_) refuse_outside(*node);
+    if (wanted_ == nullptr) refuse_outside(*node);
     if (node->own() == nullptr && node->op->kind == Kind::composite) {
       arrive_in_parts(*node, node, dys);
       return release(*node);
@@ -265,7 +261,8 @@ class Engine {
   /// was done.
   bool arrive_at_slice(const NodePtr& node, const Tensors& dys) {
     const Edge& e = node->next[0];
-    if (!dys[0].defined() || !e.node || options_.create_graph || options_.check_nan) return false;
+    if (!dys[0].defined() || !matters(e) || options_.create_graph || options_.check_nan)
+      return false;
     // In a trace sizes may be symbols of which more is known.
     const auto known = [scope = SymScope::current()](Int a, Int b) {
       if (a.known() && b.known()) return a.value() <= b.value();
@@ -306,7 +303,7 @@ class Engine {
     const Args attrs = node.attrs.view();
     args.insert(args.end(), attrs.begin() + 2, attrs.end());
     Tensor part = call_one(*node.op->put_of, absl::MakeConstSpan(args)), value;
-    if (node.next[1].node) value = math_ops<Tensor>::clone(part);
+    if (matters(node.next[1])) value = math_ops<Tensor>::clone(part);
     assign(part, create_ops<Tensor>::zeros({}, part.dtype(), part.device()));
     part = Tensor();
     args.clear();
@@ -347,7 +344,7 @@ class Engine {
   }
 
   void arrive_from(const TapeNode& node, size_t i, Tensor dx) {
-    if (!dx.defined() || !node.next[i].node) return;
+    if (!dx.defined() || !matters(node.next[i])) return;
     if (options_.check_nan) refuse_nan(node, i, dx);
     arrive(node.next[i], std::move(dx));
   }
@@ -391,7 +388,8 @@ class Engine {
         if (y.defined()) refresh(y);
     }
     for (size_t k = 0; k < ys.size(); ++k)
-      if (dys[k].defined() && ys[k].requires_grad()) arrive(edge_of(ys[k]), dys[k]);
+      if (dys[k].defined() && ys[k].requires_grad())
+        if (const Edge e = edge_of(ys[k]); matters(e)) arrive(e, dys[k]);
   }
 
   /// A backward inside a trace would have to go on where the trace cannot see.
@@ -416,7 +414,7 @@ class Engine {
     for (const auto& [slot, saved] : node->xs) xs[static_cast<size_t>(slot)] = read(saved);
     for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = read(saved);
     absl::InlinedVector<bool, 8> wanted;
-    for (const Edge& e : node->next) wanted.push_back(e.node != nullptr);
+    for (const Edge& e : node->next) wanted.push_back(matters(e));
     Grad::Data data{node->op, node->attrs.view(), dys, node->y_types,
                     xs,       node->x_types,      ys,  wanted};
     return run_gradient(data);
@@ -481,9 +479,8 @@ class Engine {
   }
 
   BackwardOptions options_;
-  bool collect_leaves_;
+  Wanted* const wanted_;
   Arrivals arrivals_;
-  absl::flat_hash_map<TapeNode*, Tensors> wanted_;
   absl::InlinedVector<Queued, 8> queue_;     // a heap of places, the newest node first
   absl::InlinedVector<uint32_t, 8> leaves_;  // places, in order of arrival; visited last
 };
@@ -502,7 +499,8 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
   check_counts(ys, dys);
   Tensors out;
   {
-    Engine engine(options, false);
+    Wanted wanted;
+    Engine engine(options, &wanted);
     std::vector<Edge> edges;
     for (const Tensor& x : xs) {
       refresh(x);
@@ -513,11 +511,11 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
                              .expected = "inputs that require grad",
                              .next = "call requires_grad_() on it before computing the result"});
       edges.push_back(edge_of(x));
-      engine.want(edges.back());
+      wanted.add(edges.back());
     }
     for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
     engine.run();
-    for (const Edge& e : edges) out.push_back(engine.result(e));
+    for (const Edge& e : edges) out.push_back(wanted.gradient(e));
   }
   for (size_t i = 0; i < xs.size(); ++i) {
     if (!out[i].defined() && !options.allow_unused)
@@ -562,7 +560,7 @@ Tensors grad_of_rows(const Tensors& ys, const Tensors& dys, const Tensors& xs,
 
 void backward(const Tensors& ys, const Tensors& dys, BackwardOptions options) {
   check_counts(ys, dys);
-  Engine engine(options, true);
+  Engine engine(options, nullptr);
   for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
   engine.run();
 }

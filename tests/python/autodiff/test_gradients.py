@@ -37,6 +37,38 @@ def test_grad():
         (a * b).sum().backward(inputs=[])
 
 
+def test_a_gradient_goes_no_further_than_what_it_is_by():
+    """As in first-order MAML: the history behind the inputs is not spent, and no hook is called."""
+    w, rate, seen = leaf(2.0), leaf(0.1), []
+    step = rate * 3
+    step.register_hook(seen.append)
+    p = w - step * w.detach()
+    (g,) = grad((p * p).sum(), p)
+    assert seen == [] and g.item() == pytest.approx(2.8)
+    ((p - rate * g) ** 2).sum().backward()
+    assert len(seen) == 1 and w.grad.item() == pytest.approx(2 * 1.12)
+    assert rate.grad.item() == pytest.approx(2 * 1.12 * (-6 - 2.8))
+    a, b = leaf(2.0), leaf(3.0)
+    c = b.exp()
+    grad(a * a * c, a)
+    c.backward()  # nor is what lies beside the way
+    assert b.grad.item() == b.exp().item()
+    c = b.exp()
+    (a * c).backward(inputs=[a])
+    c.backward()
+
+
+def test_a_gradient_by_something_in_the_middle_of_a_long_history():
+    x = leaf(1.0)
+    early = x * 2
+    y = early
+    for _ in range(20000):
+        y = y + early
+    assert [g.item() for g in grad(y, [early, x], retain_graph=True)] == [20001, 40002]
+    with pytest.raises(lt.AutogradError, match="does not influence"):
+        grad(y, leaf(1.0))
+
+
 def test_hooks_after_a_gradient_grew():
     a, seen = leaf(1.0), []
     handle = a.register_post_accumulate_grad_hook(lambda t: seen.append((t is a, t.grad.item())))
