@@ -116,7 +116,7 @@ static void refuse_written_leaves(const ir::Traced& traced, const std::vector<Ed
     const Edge of =
         i < inputs.size() ? inputs[i] : edge_of(traced.captured_now[i - inputs.size()].tensor());
     const ir::Node* by = w.value->node();
-    if (by == nullptr || !by->detached() || !leaves.contains(of.node.get())) continue;
+    if (by == nullptr || !leaves.contains(of.node.get())) continue;
     throw TraceError(
         {.op = traced.graph.name(),
          .problem = "a result leads back to a leaf that is written to inside, and its gradient is "

@@ -206,6 +206,30 @@ def test_a_gradient_through_a_leaf_that_is_written_inside_is_refused():
     assert not lt.trace(step)(x, False).requires_grad
 
 
+def test_a_leaf_that_a_branch_writes_stays_a_leaf():
+    w = lt.ones(2, requires_grad=True)
+
+    def halved(x, live):
+        if x.sum() > 0:
+            with lt.no_grad():
+                w.mul_(0.5)
+        y = x * w
+        return y if live else y.detach()
+
+    with pytest.raises(lt.TraceError, match="leads back to a leaf that is written to inside"):
+        lt.script(halved)(lt.ones(2), True)
+    assert lt.script(halved)(lt.ones(2), False).tolist() == [0.5, 0.5] and w.is_leaf
+
+    def doubled(x):
+        w.requires_grad_(False)
+        w.mul_(2)
+        w.requires_grad_()
+        return x * w
+
+    with pytest.raises(lt.TraceError, match="leads back to a leaf that is written to inside"):
+        lt.trace(doubled)(lt.ones(2))
+
+
 def test_a_gradient_that_leaves_share():
     def run(wrap):
         a, b = lt.ones(2, requires_grad=True), lt.ones(2, requires_grad=True)
