@@ -60,7 +60,9 @@ Reading reading_of(Args a, const Tensor& times, const Tensor& labels, const Arg&
     if (flat.rank() != 1 || !require(Relation::eq, flat.size(0), n)) misfit(given, targets);
     return flat;
   };
-  r.times = lengths(times);
+  // Picked among those that may be, so that one beyond the time there is is refused.
+  const Tensor may_be = C::arange(0, r.log_probs.size(0) + 1, 1, DType::i64, given.device());
+  r.times = I::index_select(may_be, 0, lengths(times));
   r.labels = lengths(labels);
   r.targets = M::cast(targets, DType::i64);
   if (!r.batched && targets.rank() == 1)

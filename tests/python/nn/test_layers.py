@@ -242,3 +242,16 @@ def test_operands_by_pytorchs_names(module, names):
         given[-1] = lt.tensor([1.0, -1.0])
     expected = module(*given)
     assert module(**dict(zip(names, given))).tolist() == expected.tolist()
+
+
+def test_a_sequence_of_ctc_is_no_longer_than_the_time_there_is():
+    def loss(times):
+        return F.ctc_loss(lt.zeros(2, 1, 3), lt.tensor([[1]]), times, lt.tensor([1]))
+
+    for wrap in (lambda f: f, lt.trace):
+        assert wrap(loss)(lt.tensor([2])).isfinite()
+        for wrong in (3, -1):
+            with pytest.raises(lt.IndexError, match="an index is out of range"):
+                wrap(loss)(lt.tensor([wrong]))
+    with pytest.raises(lt.IndexError):
+        F.ctc_loss(lt.zeros(2, 1, 3), lt.tensor([[1]]), [3], [1])
