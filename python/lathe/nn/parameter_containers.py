@@ -1,5 +1,8 @@
 """Lists and dicts of parameters that belong to the module that holds them."""
 
+from collections import OrderedDict
+from collections.abc import Mapping
+
 from .. import _lathe
 from .._errors import NoSuchKey, typed
 from .._lathe import Tensor
@@ -152,14 +155,17 @@ class ParameterDict(Module):
             del self[key]
 
     def copy(self):
-        return type(self)(dict(self.items()))
+        return type(self)(self.items())
 
     def fromkeys(self, keys, default=None):
-        return type(self)(dict.fromkeys(keys, default))
+        return type(self)((key, default) for key in keys)
 
     def update(self, parameters):
+        """A plain dict is taken in the order of its keys, as in PyTorch: state dicts and
+        optimizers, which go by places, then fit both."""
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
-        for key, value in pairs:
+        plain = isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict)
+        for key, value in sorted(pairs) if plain else pairs:
             self[key] = value
 
     def __or__(self, other):

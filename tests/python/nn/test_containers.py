@@ -1,5 +1,7 @@
 """Lists and dicts of modules and of parameters, and modules that wait for their first input."""
 
+from collections import OrderedDict
+
 import pytest
 
 import lathe as lt
@@ -30,6 +32,16 @@ def test_parameter_dict():
         p["a"]
     with pytest.raises(lt.ValueError):
         p["forward"] = lt.ones(1)
+
+
+def test_parameters_of_a_plain_dict_are_in_the_order_of_their_names():
+    names = {"c": lt.ones(1), "a": lt.ones(1), "b": lt.ones(1)}
+    assert list(nn.ParameterDict(names)) == ["a", "b", "c"]
+    held = nn.ParameterDict(OrderedDict(names))
+    assert list(held) == list(held.copy()) == ["c", "a", "b"]
+    held.update({"e": lt.ones(1), "d": lt.ones(1)})
+    assert [n for n, _ in held.named_parameters()] == ["c", "a", "b", "d", "e"]
+    assert list(held.fromkeys("cab")) == ["c", "a", "b"]
 
 
 def test_lists_and_dicts_of_modules():
