@@ -58,10 +58,12 @@ class FunctionCtx:
 
 
 class _Derivative:
-    """backward() of one call, as the tape runs it."""
+    """backward() of one call, as the tape runs it. It is given None for what is no tensor among
+    the results; `places` are those of the tensors, of `count`."""
 
-    def __init__(self, function, ctx, inputs, results):
+    def __init__(self, function, ctx, inputs, results, places, count):
         self._function, self._ctx = function, ctx
+        self._places, self._count = places, count
         self._inputs = [(tuple(x.shape), x.dtype) if x is not None else None for x in inputs]
         self._results = [(y.shape, y.dtype, y.device) for y in results]
 
@@ -72,9 +74,12 @@ class _Derivative:
                 ops.zeros(shape, dtype=dtype, device=device) if g is None else g
                 for g, (shape, dtype, device) in zip(grads, self._results)
             ]
+        given = [None] * self._count
+        for i, g in zip(self._places, grads):
+            given[i] = g
         ctx._node = node
         try:
-            found = self._function.backward(ctx, *grads)
+            found = self._function.backward(ctx, *given)
         finally:
             ctx._node = None
         found = list(found) if isinstance(found, (tuple, list)) else [found]
@@ -197,7 +202,7 @@ def _recorded(function, ctx, tensors, output):
             kept.is_result(numbers[id(t)])
         saved.append(kept)
     ctx._saved, ctx._to_save, ctx._dirty, ctx._plain = tuple(saved), (), (), ()
-    derivative = _Derivative(function, ctx, tensors, results)
+    derivative = _Derivative(function, ctx, tensors, results, places, len(items))
     left_out = [id(y) in plain for y in originals]
     _lathe._record_function(f"{function.__name__}Backward", tensors, results, left_out, derivative)
     for i, y in zip(places, results):
