@@ -153,6 +153,12 @@ class Engine {
                              .got = to_string(type_of(y)),
                              .expected = "one element, or a gradient of the same shape",
                              .next = "sum() the result, or pass its gradient"});
+      if (is_complex(y.dtype()))
+        throw AutogradError({.op = "backward",
+                             .problem = "a gradient can be started from a real number only",
+                             .got = to_string(type_of(y)),
+                             .expected = "a real result, or its gradient",
+                             .next = "take the real part or abs() of the result"});
       dy = ones_of(y);
     } else if (!require_equal(dy.shape(), y.shape())) {
       throw ShapeError({.op = "backward",

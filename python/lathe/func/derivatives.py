@@ -41,6 +41,10 @@ def _valued(name, function, argnums, has_aux):
                    trees.describe(run.result()) if len(run.ys) != 1 or run.outside is not None
                    else f"a result of shape {list(run.ys[0].shape)}",
                    "a tensor of one element", "sum() the result")  # fmt: skip
+        if run.ys[0].is_complex():
+            refuse("grad", "the gradient of what is no real number",  # not an op: this function
+                   f"a result of {run.ys[0].dtype}", "a real result",
+                   "take the real part or abs() of the result")  # fmt: skip
         found = run.pulled(run.ys, [ops.ones_like(_lathe._unrecorded(run.ys[0]))], keep=False)
         return run, trees.unflatten(structure, found)
 

@@ -331,6 +331,17 @@ def test_long_history():
     del y
 
 
+def test_no_gradient_is_started_from_a_complex_number():
+    x = lt.ones(2, requires_grad=True)
+    for start in (lt.Tensor.backward, lambda y: lt.autograd.grad(y, x)):
+        with pytest.raises(lt.AutogradError, match="started from a real number"):
+            start((x * 2j).sum())
+    with pytest.raises(lt.ValueError, match="no real number"):
+        lt.func.grad(lambda x: (x * 2j).sum())(lt.ones(2))
+    (x * 2j).sum().backward(lt.tensor(1j))
+    assert x.grad.tolist() == [2, 2]
+
+
 def test_complex_gradients():
     z = lt.tensor([1 + 2j, -3j], requires_grad=True)
     lt.abs(z).square().sum().backward()
