@@ -130,6 +130,9 @@ def test_sequences():
     padded, lengths = rnn.pad_packed_sequence(packed, True, -1.0, total_length=5)
     assert padded.tolist()[2] == [0, -1, -1, -1, -1] and lengths.tolist() == [2, 4, 1]
     assert [r.tolist() for r in rnn.unpad_sequence(padded, lengths, True)][0] == [0, 1]
+    assert padded.is_contiguous()  # so that view() may flatten it
+    rnn.unpad_sequence(padded, lengths, True)[0].fill_(7)  # a copy
+    assert padded[0].tolist() == [0, 1, -1, -1, -1]
 
 
 WRONG = {

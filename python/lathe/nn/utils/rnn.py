@@ -128,11 +128,13 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     for _ in range(longest - len(sizes)):
         steps.append(ops.full_like(steps[0], padding_value))
     padded = ops.stack(steps)
+    if batch_first:
+        padded = ops.transpose(padded, 0, 1)
     lengths = _lathe.tensor([sum(n > i for n in sizes) for i in range(sizes[0])])
     if sequence.unsorted_indices is not None:
-        padded = ops.index_select(padded, 1, sequence.unsorted_indices)
+        padded = ops.index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
         lengths = ops.index_select(lengths, 0, sequence.unsorted_indices.cpu())
-    return (ops.transpose(padded, 0, 1) if batch_first else padded), lengths
+    return padded, lengths
 
 
 @typed
@@ -152,11 +154,11 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 @typed
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
-    """The sequences of a padded tensor, each without its padding."""
+    """The sequences of a padded tensor, each without its padding: copies, as in PyTorch."""
     if not batch_first:
         padded_sequences = ops.transpose(padded_sequences, 0, 1)
     counts = lengths.tolist() if isinstance(lengths, Tensor) else list(lengths)
-    return [row[:n] for row, n in zip(ops.unbind(padded_sequences), counts)]
+    return [ops.clone(row[:n]) for row, n in zip(ops.unbind(padded_sequences), counts)]
 
 
 @typed
