@@ -399,3 +399,24 @@ def test_certainty_has_a_logarithm_in_every_dtype(dtype):
     logits = d.Bernoulli(probs=p).logits
     assert logits.dtype == dtype and logits.isfinite().all()
     assert logits[0].item() < -4 and logits[1].item() > 4
+
+
+def test_modes_shares_and_entropies_that_pytorch_has():
+    third = lt.tensor([0.4, 3.0], dtype=lt.float64)
+    gamma = d.Gamma(third, 2.0)
+    below = (gamma.sample((N,)) < 1).double().mean(0)
+    assert (lt.abs(gamma.cdf(lt.ones(2, dtype=lt.float64)) - below) < 0.02).all()
+    assert d.Chi2(lt.tensor(2.0)).cdf(lt.tensor(1.0)).item() == pytest.approx(1 - math.exp(-0.5))
+    for p, beside in ((d.Weibull(third, 2.5), 1e-3), (d.NegativeBinomial(third + 2, P[0]), 1)):
+        top = p.log_prob(p.mode) + 1e-12  # two may be as likely
+        assert (top >= p.log_prob(p.mode + beside)).all()
+        assert (top >= p.log_prob(lt.clamp_min(p.mode - beside, 1e-9 if beside < 1 else 0))).all()
+    assert d.Weibull(lt.tensor(1.0), lt.tensor(0.5)).mode.item() == 0
+    p = d.Multinomial(3, lt.tensor([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]], dtype=lt.float64))
+    every = [(i, j, 3 - i - j) for i in range(4) for j in range(4 - i)]
+    chances = lt.exp(p.log_prob(lt.tensor(every, dtype=lt.float64)[:, None]))
+    want = -lt.xlogy(chances, chances).sum(0)
+    assert lt.allclose(p.entropy(), want, rtol=1e-9)
+    for make in (d.Categorical, d.OneHotCategorical):
+        with pytest.raises(lt.ValueError, match="one number says nothing about categories"):
+            make(lt.tensor(0.5))

@@ -260,6 +260,11 @@ class Weibull(TransformedDistribution):
         return ops.exp(ops.lgamma(1 + k / self.concentration))
 
     @property
+    def mode(self):
+        k = self.concentration
+        return self.scale * ops.clamp_min(1 - 1 / k, 0.0) ** (1 / k)
+
+    @property
     def mean(self):
         return self.scale * self._moment(1)
 

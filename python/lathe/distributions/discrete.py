@@ -210,6 +210,10 @@ class NegativeBinomial(_Chance):
     def variance(self):
         return self.mean / ops.sigmoid(-self.logits)
 
+    @property
+    def mode(self):
+        return ops.clamp_min(ops.floor((self.total_count - 1) * ops.exp(self.logits)), 0.0)
+
 
 class Poisson(ExponentialFamily):
     """How many events there are at a rate."""
@@ -255,6 +259,12 @@ class Categorical(Distribution):
         one_of(type(self).__name__, probs, logits)
         self._given = "probs" if logits is None else "logits"
         (given,) = broadcast(probs if logits is None else logits)
+        if given.ndim == 0:
+            raise _lathe.ValueError(
+                "one number says nothing about categories", op=type(self).__name__,
+                got=f"{self._given} of no axis", expected="an axis of categories, the last",
+                next="give one number for each category",
+            )  # fmt: skip
         if logits is None:
             shares = given / ops.sum(given, [-1], True)
             holds = ops.logical_and(shares >= 0, shares <= 1)
@@ -403,3 +413,12 @@ class Multinomial(_OfCategories):
     @property
     def variance(self):
         return self.total_count * self.probs * (1 - self.probs)
+
+    def entropy(self):
+        """That of all draws in order, less what the orders of the same counts have in common."""
+        n = self.total_count
+        counts = Binomial(n, probs=self.probs, validate_args=False)
+        values = counts.enumerate_support(False)
+        orders = ops.exp(counts._log_prob(values)) * ops.lgamma(values + 1)
+        in_order = n * self._categories.entropy()
+        return in_order - math.lgamma(n + 1) + ops.sum(orders, [0, -1])

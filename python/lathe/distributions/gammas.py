@@ -70,6 +70,9 @@ class Gamma(ExponentialFamily):
         power = _times_log(a - 1, value)
         return a * ops.log(b) + power - b * value - ops.lgamma(a)
 
+    def cdf(self, value):
+        return ops.igamma(self.concentration, self.rate * self._checked_value(value))
+
     def entropy(self):
         a = self.concentration
         return a - ops.log(self.rate) + ops.lgamma(a) + (1 - a) * ops.digamma(a)
