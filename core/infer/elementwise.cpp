@@ -196,6 +196,19 @@ bool at_most_one(Int size) {
   return scope != nullptr && scope->bounds(size).second <= 1;
 }
 
+/// A size that only running tells.
+static bool by_data(Int size) {
+  const SymScope* scope = size.known() ? nullptr : SymScope::current();
+  return scope != nullptr && scope->inside(size);
+}
+
+/// Of another that is not 1 such a size is presumed to be the same: what else may be is that it is
+/// 1, which is seldom so, or an error.
+static bool meets_one_by_data(Int size, Int other) {
+  return by_data(other) && !by_data(size) && !(size == Int(1)) &&
+         require(Relation::eq, size, other);
+}
+
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {
   if (identical(a, b)) return Shape(a.begin(), a.end());
   size_t rank = std::max(a.size(), b.size());
@@ -212,6 +225,8 @@ Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {
       z = y;
     } else if (at_most_one(y) && !at_most_one(x) && y == Int(1)) {
       z = x;
+    } else if (meets_one_by_data(x, y) || meets_one_by_data(y, x)) {
+      z = by_data(x) ? y : x;
     } else if (x == y) {
       z = x.known() ? x : y;
     } else if (x == Int(1)) {
