@@ -1,10 +1,13 @@
 #include "autodiff/cut.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "include/lathe/ops/index.h"
 
 namespace lathe {
 
@@ -19,9 +22,78 @@ bool is_constant(const Value* v) {
 bool is_view(const Value* v) { return is_kind(v->node(), Kind::view); }
 bool is_elementwise(const Value* v) { return is_kind(v->node(), Kind::elementwise); }
 
+/// The symbols that the value's type has standing alone: it says what they are.
+void note_said(const Value* v, absl::flat_hash_set<uint32_t>& symbols) {
+  const auto note = [&](Int e) {
+    if (!e.known() && e.expr()->kind == SymKind::symbol) symbols.insert(e.expr()->symbol);
+  };
+  if (const TensorType* t = v->type().tensor())
+    for (Int size : t->shape) note(size);
+  else if (const Scalar* s = v->type().scalar(); s != nullptr && s->value)
+    note(*s->value);
+}
+
+absl::flat_hash_set<uint32_t> said_by_inputs(const Joint& joint) {
+  absl::flat_hash_set<uint32_t> out;
+  for (size_t i = 0; i < joint.inputs; ++i) note_said(joint.graph.inputs()[i], out);
+  return out;
+}
+
+/// A size that data decides has no value at the first call, only one that is presumed of it. Where
+/// the graph states what the size is, or what it is within, the presumed one is made to agree: in
+/// a piece that is given the size such a statement is about arguments, and asked of those.
+void presume_what_is_stated(Joint& j) {
+  std::vector<SymbolInfo>& symbols = j.graph.symbols();
+  const absl::flat_hash_set<uint32_t> given = said_by_inputs(j);
+  const auto by_data = [&](uint32_t k) { return !given.contains(k); };
+  std::vector<SymFact> stated;
+  for (const auto* facts : {&j.graph.checks(), &j.graph.assumptions()})
+    for (const SymFact& f : *facts)
+      if (absl::c_any_of(symbols_of(f.a), by_data) || absl::c_any_of(symbols_of(f.b), by_data))
+        stated.push_back(f.holds ? f : opposite(f));
+  const auto value = [&](Int e) {
+    return substitute(e, [&](uint32_t k) { return Int(symbols[k].hint); }).value();
+  };
+  const auto settle = [&](Int size, Int other, int64_t agreeing) {
+    if (size.known() || size.expr()->kind != SymKind::symbol) return false;
+    const uint32_t k = size.expr()->symbol;
+    if (!by_data(k) || absl::c_linear_search(symbols_of(other), k)) return false;
+    if (symbols[k].is_size && agreeing < 0) return false;
+    symbols[k].hint = agreeing;
+    return true;
+  };
+  const auto agrees = [&](const SymFact& f) {
+    return f.relation == Relation::ne || decide(f.relation, Int(value(f.a)), Int(value(f.b)));
+  };
+  // What stands in a formula is looked for, the ordinary sizes first.
+  const auto search = [&](const SymFact& f, uint32_t k) {
+    constexpr int64_t kMost = 64;
+    const int64_t before = symbols[k].hint;
+    for (int64_t h = 2; h <= kMost + 2; ++h) {
+      symbols[k].hint = h <= kMost ? h : h - kMost - 1;
+      if (agrees(f)) return true;
+    }
+    symbols[k].hint = before;
+    return false;
+  };
+  const auto settled = [&](const SymFact& f) {
+    const int64_t apart = f.relation == Relation::lt ? 1 : 0;
+    if (settle(f.a, f.b, value(f.b) - apart) || settle(f.b, f.a, value(f.a) + apart)) return true;
+    const auto found = [&](uint32_t k) { return by_data(k) && search(f, k); };
+    return absl::c_any_of(symbols_of(f.a), found) || absl::c_any_of(symbols_of(f.b), found);
+  };
+  // Each pass may undo what another size was settled by, but not for ever.
+  bool changed = true;
+  for (size_t pass = 0; changed && pass <= stated.size(); ++pass) {
+    changed = false;
+    for (const SymFact& f : stated) changed |= !agrees(f) && settled(f);
+  }
+}
+
 }  // namespace
 
 Cut::Cut(Joint& joint, const std::vector<Vjp::Read>* reads) : j_(joint), fixed_(reads) {
+  if (fixed_ == nullptr) ask_in_forward();
   for (Node* n : j_.graph.body().nodes())
     if (!j_.forward.contains(n)) added_.push_back(n);
   for (const Write& w : j_.graph.writes()) written_.insert(w.input);
@@ -34,7 +106,28 @@ Cut::Cut(Joint& joint, const std::vector<Vjp::Read>* reads) : j_(joint), fixed_(
   for (size_t k = 0; k < shown(); ++k) offer(j_.graph.outputs()[k], {Vjp::Read::From::result, k});
 }
 
+/// What the derivative presumes of sizes that data decides is asked by the forward pass, whose
+/// caller can still run the program as it is; so far as the forward pass knows these sizes.
+void Cut::ask_in_forward() {
+  std::vector<const Node*> asking;
+  for (const Node* n : j_.graph.body().nodes())
+    if (n->op() == index_ops<Tensor>::check_size.op() && !j_.forward.contains(n))
+      asking.push_back(n);
+  if (asking.empty()) return;
+  absl::flat_hash_set<uint32_t> known = said_by_inputs(j_);
+  for (const Node* n : j_.forward)
+    for (const Value* v : n->out()) note_said(v, known);
+  for (const Node* n : asking) {
+    const auto are_known = [&](size_t arg) {
+      return absl::c_all_of(symbols_of(n->attrs()[arg].integer()),
+                            [&](uint32_t k) { return known.contains(k); });
+    };
+    if (are_known(0) && are_known(2)) j_.forward.insert(n);
+  }
+}
+
 void Cut::run(Vjp& out) {
+  presume_what_is_stated(j_);
   find_needed();
   direct_ = needed_;
   choose_kept();

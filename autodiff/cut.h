@@ -46,6 +46,7 @@ class Cut {
   using Value = ir::Value;
   using Node = ir::Node;
 
+  void ask_in_forward();
   bool may_read(const Vjp::Read& read) const;
   bool is_forward(const Value* v) const;
   void find_needed();

@@ -37,17 +37,23 @@ bool layout_holds(const Guard& g, const Tensor& t) {
   return ir::stride_class(t.geometry(), g.any_strides) == g.expected;
 }
 
+/// Does running it tell whether its data are as it presumes?
+bool asks_of_data(const ir::Graph& graph) {
+  bool asks = false;
+  ir::for_each_node(graph.body(), [&](const ir::Node* n) {
+    using I = index_ops<Tensor>;
+    asks |= n->op() != nullptr && (n->op() == I::sized_by.op() || n->op() == I::check_size.op());
+  });
+  return asks;
+}
+
 }  // namespace
 
 void Function::Compiled::prepare_guards(absl::Span<const std::string> names) {
   sources = traced.graph.sources();
   for (const ir::Traced::Stride& s : traced.strides)
     sources.push_back({traced.graph.inputs()[s.input], s.axis, /*stride=*/true});
-  ir::for_each_node(traced.graph.body(), [&](const ir::Node* n) {
-    using I = index_ops<Tensor>;
-    presumes |=
-        n->op() != nullptr && (n->op() == I::sized_by.op() || n->op() == I::check_size.op());
-  });
+  presumes = asks_of_data(traced.graph);
   auto from_inputs = [&](Int e) { return traced.graph.inputs_say(e, sources); };
   auto of_sizes = [&](Int e) {
     return absl::c_all_of(symbols_of(e), [&](uint32_t k) { return sources[k].axis >= 0; });
@@ -75,6 +81,7 @@ void Function::Compiled::prepare_guards(absl::Span<const std::string> names) {
 void Function::Compiled::note_derivative_facts() {
   const ir::Graph& graph = tracked->forward_graph();
   derivative_sources = graph.sources();
+  presumes |= asks_of_data(graph);
   for (const SymFact& f : graph.assumptions())
     if (graph.inputs_say(f.a, derivative_sources) && graph.inputs_say(f.b, derivative_sources))
       of_derivative.push_back(f);

@@ -232,3 +232,45 @@ def test_gradients_of_what_asks_more_of_a_size(rest):
             call(x).square().sum().backward()
             found.append(x.grad.tolist())
         assert found[0] == found[1]
+
+
+def put(y, v, mask):
+    y = y * 1
+    y[mask] = v[:2]
+    return y
+
+
+MEETING = {
+    "put": put,
+    "fixed": lambda y, v, mask: y[mask] * lt.tensor([2.0, 3.0]) + v[0],
+    "given": lambda y, v, mask: y[mask] * v.narrow(0, 0, 2),
+    "within": lambda y, v, mask: y[mask] * v.narrow(0, 0, y[mask].shape[0]),
+    "beside": lambda y, v, mask: y[mask] * v.narrow(0, y[mask].shape[0], 2),
+    "product": lambda y, v, mask: y[mask] @ v[:2],
+    "where": lambda y, v, mask: lt.where(lt.tensor([True, False]), y[mask], v[1:3]),
+    "counted": lambda y, v, mask: y / lt.bincount(mask.long(), minlength=3).clamp_min(1) * v[0],
+    "expanded": lambda y, v, mask: y[mask] * v[:1].expand(2),
+    "stretched": lambda y, v, mask: y[mask] - v[:1],
+}
+
+
+@pytest.mark.parametrize("name", MEETING)
+def test_a_size_that_meets_another_is_that_one(name, capture):
+    """Such a program is kept with its gradient; where data decide otherwise, eager code runs."""
+    function = MEETING[name]
+    traced = capture(function)
+    masks = ([1, 0, 1], [0, 1, 1], [0, 1, 0], [1, 1, 1], [0, 0, 0], [1, 0, 1])
+    for mask in masks:
+        found = []
+        for call in (function, traced):
+            y, v = lt.arange(3.0).requires_grad_(), lt.arange(5.0, 9.0).requires_grad_()
+            try:
+                result = call(y, v, lt.tensor(mask).bool())
+            except lt.Error as e:
+                found.append(type(e))
+                continue
+            result.square().sum().backward()
+            found.append([bits(t) for t in (result, y.grad, v.grad)])
+        assert found[0] == found[1], mask
+    assert traced.counts["traces"] == 1, traced.reasons()
+    assert traced.counts["node_by_node"] == 0
