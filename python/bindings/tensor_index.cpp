@@ -228,6 +228,19 @@ struct Joined {
   Shape order = {};  // of the axes of the view, where they have another in x
 };
 
+/// The sum of two parts of an index. An error is about the index, and no sum that nobody wrote.
+Tensor joined(const Tensor& a, const Tensor& b) {
+  try {
+    return M::add(a, b);
+  } catch (const ShapeError&) {
+    throw IndexError({.op = "index",
+                      .problem = "the index tensors do not broadcast to one shape",
+                      .got = absl::StrCat(to_string(a.shape()), " and ", to_string(b.shape())),
+                      .expected = "sizes equal or 1, counted from the last axis",
+                      .next = "for all pairs of both: x[i[:, None], j]"});
+  }
+}
+
 Joined join(const Resolved& r) {
   const auto& picks = r.picks;
   if (picks.size() == 1) return {r.view, picks[0].axis, picks[0].index};
@@ -253,7 +266,7 @@ Joined join(const Resolved& r) {
     // Looked up in a table of its own axis, so that one index out of range cannot hide in the sum.
     Tensor checked =
         I::index_select(C::arange(0, size, 1, DType::i64, x.device()), 0, picks[i].index);
-    index = index.defined() ? M::add(M::mul(index, size), checked) : checked;
+    index = index.defined() ? joined(M::mul(index, size), checked) : checked;
   }
   return {S::flatten(x, axis, axis + static_cast<int>(picks.size()) - 1), axis, index, order};
 }
@@ -271,6 +284,19 @@ Tensor without_leading_ones(Tensor value, int rank) {
   return value;
 }
 
+/// `value` where the index points. An error is about the index, too.
+Tensor spread(const Tensor& value, const Shape& target) {
+  try {
+    return S::expand(value, target);
+  } catch (const ShapeError&) {
+    throw ShapeError({.op = "index",
+                      .problem = "the value does not fit where the index points",
+                      .got = to_string(value.shape()),
+                      .expected = absl::StrCat(to_string(target), ", or what broadcasts to that"),
+                      .next = "reshape the value, or look at the index alone"});
+  }
+}
+
 /// The same elements as `value`, broadcast to where `index` of `x` points.
 Tensor put(const Joined& j, Tensor value) {
   Shape target;
@@ -278,7 +304,7 @@ Tensor put(const Joined& j, Tensor value) {
   for (Int s : j.index.shape()) target.push_back(s);
   for (int a = j.axis + 1; a < j.x.rank(); ++a) target.push_back(j.x.size(a));
   value = without_leading_ones(value, static_cast<int>(target.size()));
-  return I::index_copy(j.x, j.axis, j.index, S::expand(value, target));
+  return I::index_copy(j.x, j.axis, j.index, spread(value, target));
 }
 
 /// The view with the elements of `value` where the index points.
@@ -307,7 +333,7 @@ void write(const Resolved& r, Tensor value) {
   } else if (r.backwards.empty() || value.rank() == 0) {
     assign(r.view, value);
   } else {
-    assign(r.view, turned(r, S::expand(value, r.view.shape())));
+    assign(r.view, turned(r, spread(value, r.view.shape())));
   }
 }
 

@@ -114,6 +114,10 @@ def _check_operands(query, key, value, padding, width, heads):
     if padding is not None and padding.ndim != query.ndim - 1:
         _refuse("key_padding_mask has another rank", list(padding.shape),
                 "[batch, keys], or [keys]", "give a flag for each key")  # fmt: skip
+    wanted = (*key.shape[1:-1], key.shape[0])
+    if padding is not None and padding.shape != wanted:
+        _refuse("key_padding_mask does not fit the keys", list(padding.shape),
+                f"{list(wanted)}: a flag for each key", "check the order of the axes")  # fmt: skip
 
 
 @typed

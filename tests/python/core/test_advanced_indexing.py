@@ -95,3 +95,14 @@ def test_in_a_trace():
         lt.rand(4, 3, 5), lt.tensor([0, -1, 2]), lt.tensor([4, -5, 1]), lt.rand(4, 3),
     )  # fmt: skip
     np.testing.assert_array_equal(lt.trace(write)(*args).numpy(), write(*args).numpy())
+
+
+def test_errors_are_about_the_index():
+    x, rows, columns = lt.zeros(3, 4), lt.tensor([0, 1]), lt.tensor([0, 1, 2])
+    for capture in (lambda f: f, lt.trace):
+        with pytest.raises(lt.IndexError, match="index: the index tensors do not broadcast"):
+            capture(lambda x: x[rows, columns])(x)
+        with pytest.raises(lt.IndexError, match="index: the index tensors do not broadcast"):
+            x[rows, columns] = 1
+        with pytest.raises(lt.ShapeError, match="index: the value does not fit"):
+            x[rows, rows] = lt.ones(3)

@@ -80,6 +80,7 @@ WRONG = {
     "mask of integers": lambda: MHA(*[lt.ones(2, 1, 4)] * 3, attn_mask=lt.ones(2, 2).long()),
     "no mask": lambda: MHA(*[lt.ones(2, 1, 4)] * 3, is_causal=True),
     "padding": lambda: MHA(*[lt.ones(2, 1, 4)] * 3, key_padding_mask=lt.ones(2).bool()),
+    "other padding": lambda: MHA(*[lt.ones(2, 1, 4)] * 3, key_padding_mask=lt.ones(2, 2).bool()),
     "activation": lambda: nn.TransformerEncoderLayer(4, 2, activation="sine"),
     "batch": lambda: nn.Transformer(4, 2, 1, 1, 4)(lt.ones(3, 1, 4), lt.ones(3, 2, 4)),
     "model": lambda: nn.Transformer(4, 2, 1, 1, 4)(lt.ones(3, 1, 5), lt.ones(3, 1, 5)),
