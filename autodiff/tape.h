@@ -132,6 +132,8 @@ struct TapeNode {
   bool released = false;
   /// While a backward waits for more to arrive here: Arrivals, in engine.cpp. 0: none does.
   std::atomic<uint64_t> claim{0};
+  /// Who asked last whether this leads to what is wanted, and the answer: Wanted, in wanted.h.
+  mutable std::atomic<uint64_t> led{0};
 
   const OwnDerivative* own() const { return rare ? rare->own.get() : nullptr; }
   bool is_leaf() const { return op == nullptr && own() == nullptr; }

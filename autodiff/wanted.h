@@ -7,6 +7,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
 
+#include <atomic>
 #include <utility>
 
 #include "autodiff/tape.h"
@@ -24,46 +25,61 @@ class Wanted {
     return it == gradients_.end() ? Tensor() : it->second[e.output];
   }
   void arrived(const TapeNode& node, const Tensors& dys) {
-    if (auto it = gradients_.find(&node); it != gradients_.end()) it->second = dys;
+    if (answer(node) & kHere) gradients_.find(&node)->second = dys;
   }
 
   /// Is something wanted there, or further on?
-  bool at_or_behind(const Edge& e) {
-    return e.node && (gradients_.contains(e.node.get()) || behind(*e.node));
-  }
-
-  /// Does what the node read lead to what is wanted? Asked once for each node. The walk keeps a
-  /// stack of its own: histories are long.
-  bool behind(const TapeNode& node) {
-    absl::InlinedVector<std::pair<const TapeNode*, size_t>, 16> path{{&node, 0}};  // with the slot
-    bool found = false;  // behind the node that was left last
-    while (!path.empty()) {
-      auto& [at, slot] = path.back();
-      const TapeNode* below = nullptr;
-      const auto it = slot == 0 ? known_.find(at) : known_.end();
-      if (it != known_.end() && it->second.first == at->sequence) {
-        found = it->second.second;
-      } else {
-        while (!found && below == nullptr && slot < at->next.size()) {
-          const TapeNode* next = at->next[slot++].node.get();
-          found = next != nullptr && gradients_.contains(next);
-          if (next != nullptr && !next->is_leaf()) below = next;
-        }
-        if (found || below == nullptr) known_[at] = {at->sequence, found};
-      }
-      if (!found && below != nullptr)
-        path.emplace_back(below, 0);
-      else
-        path.pop_back();
-    }
-    return found;
-  }
+  bool at_or_behind(const Edge& e) const { return e.node && (answer(*e.node) & (kHere | kBehind)); }
+  /// Does what the node read lead to what is wanted?
+  bool behind(const TapeNode& node) const { return answer(node) & kBehind; }
 
  private:
+  static constexpr uint64_t kBehind = 1, kHere = 2;
+  static constexpr int kBits = 2;
+
+  /// A number that no other has had, above the answer.
+  static uint64_t next() {
+    static constinit std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
+  /// Each node is asked once, and keeps the answer until somebody else asks it.
+  uint64_t answer(const TapeNode& node) const {
+    const uint64_t known = node.led.load(std::memory_order_relaxed);
+    return known >> kBits == mine_ ? known : ask(node);
+  }
+
+  /// The walk keeps a stack of its own: histories are long.
+  uint64_t ask(const TapeNode& node) const {
+    absl::InlinedVector<std::pair<const TapeNode*, size_t>, 16> path{{&node, 0}};  // with the slot
+    bool found = false;  // at the node that was left last, or behind it
+    while (true) {
+      auto& [at, slot] = path.back();
+      const TapeNode* unknown = nullptr;
+      while (!found && unknown == nullptr && slot < at->next.size()) {
+        const TapeNode* next = at->next[slot++].node.get();
+        if (next == nullptr) continue;
+        const uint64_t known = next->led.load(std::memory_order_relaxed);
+        if (known >> kBits != mine_)
+          unknown = next;
+        else
+          found = known & (kHere | kBehind);
+      }
+      if (unknown != nullptr) {
+        path.emplace_back(unknown, 0);
+        continue;
+      }
+      const uint64_t said =
+          mine_ << kBits | (gradients_.contains(at) ? kHere : 0) | (found ? kBehind : 0);
+      at->led.store(said, std::memory_order_relaxed);
+      path.pop_back();
+      if (path.empty()) return said;
+      found = said & (kHere | kBehind);
+    }
+  }
+
+  const uint64_t mine_ = next();
   absl::flat_hash_map<const TapeNode*, Tensors> gradients_;
-  /// By node: the answer, and when the node was made: the part of a composite may lie where one lay
-  /// that is gone.
-  absl::flat_hash_map<const TapeNode*, std::pair<uint64_t, bool>> known_;
 };
 
 }  // namespace lathe

@@ -69,6 +69,15 @@ def test_a_gradient_by_something_in_the_middle_of_a_long_history():
         grad(y, leaf(1.0))
 
 
+def test_a_gradient_inside_of_another_asks_for_its_own_part():
+    a, b, inner = leaf(2.0), leaf(3.0), []
+    y = a * b
+    z = y * y
+    z.register_hook(lambda g: inner.append(grad(y, b, retain_graph=True)[0].item()))
+    assert grad((z * a).sum(), a)[0].item() == 3 * 2.0**2 * 3.0**2
+    assert inner == [2.0]
+
+
 def test_hooks_after_a_gradient_grew():
     a, seen = leaf(1.0), []
     handle = a.register_post_accumulate_grad_hook(lambda t: seen.append((t is a, t.grad.item())))
