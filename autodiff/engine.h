@@ -20,7 +20,8 @@ struct BackwardOptions {
   bool (*cancelled)() noexcept = nullptr;
 };
 
-/// Gradients of sum(ys * dys) by xs. dys may hold undefined tensors for scalars: ones.
+/// Gradients of sum(ys * dys) by xs. dys may hold undefined tensors for real scalars: ones. Only
+/// history that leads to xs is gone through, and released.
 Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs,
              BackwardOptions options = {});
 
