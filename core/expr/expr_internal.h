@@ -16,6 +16,13 @@ uint64_t mask_of(DType dtype);  // all bits of the width
 /// Gives bare numbers the dtype of the first operand that has one.
 void settle(Prim prim, absl::Span<Expr> args);
 
+/// DTypeError where the primitive is not defined for these operands or cannot give this dtype.
+void check_node(Prim prim, DType dtype, absl::Span<const Expr> args);
+
+/// The dtype that a constant has as operand i of a node, where its text need not say it. `other`:
+/// of an operand that is no constant, if there is one.
+std::optional<DType> implied_type(Prim prim, DType node, int i, std::optional<DType> other);
+
 /// Every node of `f` rebuilt in the current graph on `inputs`; entry i is node i. Simplifies again.
 std::vector<Expr> replay(const ScalarFunction& f, absl::Span<const Expr> inputs);
 /// Nodes → values as the definition sees them: pairs become complex.

@@ -1,4 +1,5 @@
-// The text of a scalar function: inputs are %0 .., one line a node, constants in place.
+// The text of a scalar function: inputs are %0 .., one line a node, constants in place, with their
+// dtype where the place does not imply it. parse.h reads it.
 //
 //   (%0:f32, %1:f32) -> f32
 //   %2:f32 = mul(%0, %1)
@@ -101,9 +102,17 @@ class Printer {
   void call(const ExprNode& node) {
     const bool raw = node.prim == Prim::bits && node.payload != 0;
     absl::StrAppend(&text_, raw ? "raw_" : "", info(node.prim).name, "(");
+    std::optional<DType> known;
+    for (uint8_t i = 0; i < node.arity; ++i)
+      if (const ExprNode& arg = f_.graph[node.args[i]]; arg.prim != Prim::constant)
+        known = arg.dtype;
     for (uint8_t i = 0; i < node.arity; ++i) {
       if (i > 0) text_ += ", ";
       name(node.args[i]);
+      const ExprNode& arg = f_.graph[node.args[i]];
+      if (arg.prim == Prim::constant &&
+          expr_detail::implied_type(node.prim, node.dtype, i, known) != arg.dtype)
+        absl::StrAppend(&text_, ":", info(arg.dtype).short_name);
     }
     if (node.prim == Prim::index || node.prim == Prim::random || node.prim == Prim::check)
       absl::StrAppend(&text_, node.arity > 0 ? ", " : "", node.payload);

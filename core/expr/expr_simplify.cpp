@@ -50,42 +50,21 @@ size_t first_value(Prim prim) {
   return prim == Prim::select || prim == Prim::rare || prim == Prim::check ? 1 : 0;
 }
 
-bool result_fits(const Draft& d, DType operand) {
-  if (is_comparison(d.prim)) return d.dtype == DType::bool_;
-  switch (d.prim) {
+bool result_fits(Prim prim, DType dtype, DType operand) {
+  if (is_comparison(prim)) return dtype == DType::bool_;
+  switch (prim) {
     case Prim::cast:
-      return info(Prim::cast).domain.has(d.dtype);
+      return info(Prim::cast).domain.has(dtype);
     case Prim::bits:
-      return d.dtype == (operand == DType::f64 ? DType::u64 : DType::u32);
+      return dtype == (operand == DType::f64 ? DType::u64 : DType::u32);
     case Prim::frombits:
-      return d.dtype == (operand == DType::u64 ? DType::f64 : DType::f32);
+      return dtype == (operand == DType::u64 ? DType::f64 : DType::f32);
     case Prim::real:
     case Prim::imag:
-      return d.dtype == real_type(operand);
+      return dtype == real_type(operand);
     default:
-      return d.dtype == operand;
+      return dtype == operand;
   }
-}
-
-void check_types(const Draft& d) {
-  const PrimInfo& about = info(d.prim);
-  LATHE_CHECK(d.args.size() == about.arity);
-  if (about.arity == 0) {
-    if (!about.domain.has(d.dtype)) refuse(d.prim, d.args, "this dtype is reserved");
-    return;
-  }
-  const size_t first = first_value(d.prim);
-  if (first == 1 && d.a().dtype() != DType::bool_)
-    refuse(d.prim, d.args, "the condition is a bool: compare first");
-  const DType operand = d.args[first].dtype();
-  if (!about.domain.has(operand))
-    refuse(d.prim, d.args,
-           is_half(operand) ? "f16 and bf16 are storage types: cast to f32 and back"
-                            : "cast the operands to a dtype it is defined for");
-  for (size_t i = first; i < d.args.size(); ++i)
-    if (d.args[i].dtype() != operand) refuse(d.prim, d.args, "cast the operands to one dtype");
-  if (!result_fits(d, operand))
-    refuse(d.prim, d.args, absl::StrCat("it cannot give ", name(d.dtype)));
 }
 
 // ── rules, by family; an invalid Expr means that none applies ───────────────────────────────────
@@ -321,9 +300,42 @@ bool commutes(Prim prim) {
 
 }  // namespace
 
+namespace expr_detail {
+
+void check_node(Prim prim, DType dtype, absl::Span<const Expr> args) {
+  const PrimInfo& about = info(prim);
+  LATHE_CHECK(args.size() == about.arity);
+  if (about.arity == 0) {
+    if (!about.domain.has(dtype)) refuse(prim, args, "this dtype is reserved");
+    return;
+  }
+  const size_t first = first_value(prim);
+  if (first == 1 && args[0].dtype() != DType::bool_)
+    refuse(prim, args, "the condition is a bool: compare first");
+  const DType operand = args[first].dtype();
+  if (!about.domain.has(operand))
+    refuse(prim, args,
+           is_half(operand) ? "f16 and bf16 are storage types: cast to f32 and back"
+                            : "cast the operands to a dtype it is defined for");
+  for (size_t i = first; i < args.size(); ++i)
+    if (args[i].dtype() != operand) refuse(prim, args, "cast the operands to one dtype");
+  if (!result_fits(prim, dtype, operand))
+    refuse(prim, args, absl::StrCat("it cannot give ", name(dtype)));
+}
+
+std::optional<DType> implied_type(Prim prim, DType node, int i, std::optional<DType> other) {
+  if (is_comparison(prim)) return other;
+  if (static_cast<size_t>(i) < first_value(prim)) return DType::bool_;
+  const bool converts = prim == Prim::cast || prim == Prim::bits || prim == Prim::frombits ||
+                        prim == Prim::real || prim == Prim::imag;
+  return converts ? std::nullopt : std::optional(node);
+}
+
+}  // namespace expr_detail
+
 Expr make(Prim prim, DType dtype, absl::Span<const Expr> args, uint64_t payload) {
   Draft draft{prim, dtype, {args.begin(), args.end()}, payload};
-  check_types(draft);
+  check_node(prim, dtype, args);
   if (!args.empty()) {
     if (Expr e = fold(draft); e.valid()) return e;
     if (Expr e = simplify(draft); e.valid()) return e;

@@ -108,7 +108,20 @@ class Lexer {
     }
   }
 
+  /// "0xff800000": bits, in the text of kernels.
+  void bits() {
+    const size_t first = at_;
+    for (at_ += 2; is_word(peek());) ++at_;
+    const std::string_view body = text_.substr(first, at_ - first);
+    const auto [end, failed] =
+        std::from_chars(body.data() + 2, body.data() + body.size(), current_.integer, 16);
+    if (failed != std::errc() || end != body.data() + body.size())
+      fail("up to sixteen hexadecimal digits are wanted behind 0x");
+    push(TokenKind::integer, body);
+  }
+
   void number() {
+    if (peek() == '0' && peek(1) == 'x') return bits();
     size_t first = at_;
     bool real = false;
     while (is_digit(peek())) ++at_;

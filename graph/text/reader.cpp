@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/sizes/symexpr.h"
 
 namespace lathe::ir {
 
@@ -60,6 +61,16 @@ Int Reader::number(bool negative) {
   return Int(negative ? -magnitude : magnitude);
 }
 
+/// A long sum that is one atom. A short one is none, and could multiply out.
+Int Reader::whole_sum() {
+  const Token at = next();
+  const Int sum = sym_add_whole(int_expression(), 0);
+  if (sum.known() || sum.expr()->kind != SymKind::whole)
+    fail_at(at, "parentheses are for sums of many terms alone");
+  expect(")");
+  return sum;
+}
+
 Int Reader::int_factor() {
   const Token& t = peek();
   if (t.kind == TokenKind::integer) return number(false);
@@ -68,6 +79,7 @@ Int Reader::int_factor() {
     next();
     return symbol(static_cast<uint32_t>(k));
   }
+  if (is("(")) return whole_sum();
   if (t.kind != TokenKind::name || !is_int_function(t.text)) fail("a size is wanted here");
   std::string_view function = next().text;
   expect("(");

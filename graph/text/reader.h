@@ -59,6 +59,7 @@ class Reader {
   bool at_int(size_t ahead = 0) const;
   Int number(bool negative);  // the token here, after its sign
   Int int_expression();
+  Int int_term();  // one of its summands, with its sign
   /// The number k of a symbol "s12", or -1.
   int64_t symbol_number(const Token& t) const;
   Type type();
@@ -79,7 +80,7 @@ class Reader {
  private:
   void element(DType dtype, std::vector<std::byte>& bytes);
   int64_t in_range(const Token& at, int64_t v, int64_t low, int64_t high);
-  Int int_term();
+  Int whole_sum();
   Int int_factor();
   Device device_suffix();
 };

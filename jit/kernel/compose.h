@@ -64,7 +64,4 @@ class Composer {
 /// as broadcasting has it, from the last axis on. Needs the graph's SymScope.
 IndexMap map_of(const TensorType& type, const Geometry& g, const Shape& domain);
 
-/// What a kernel's statements ask for an element of.
-void count_facts(Kernel& kernel);
-
 }  // namespace lathe::jit

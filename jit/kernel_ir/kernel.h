@@ -22,8 +22,8 @@
 // and code gets them as numbers in its argument block (jit/kernel/codegen.h). What may be
 // specialised (a stride known to be 0 or 1) is visible, so it is part of its form.
 //
-// Where to read: lower.h and lower_rows.h (from the graph), verify.cpp (what is a kernel),
-// interpret.cpp (what it means), jit/llvm (machine code).
+// Where to read: lower.h and lower_rows.h (from the graph), print.cpp and parse.h (its text),
+// verify.cpp (what is a kernel), interpret.cpp (what it means), jit/llvm (machine code).
 #pragma once
 
 #include <algorithm>
@@ -138,7 +138,7 @@ struct Kernel {
   Block body;
   Facts facts;
 
-  std::string print() const;
+  std::string print() const;  // parse_kernel() reads it
   /// The same without names and with a star for every number that is neither 0 nor 1: all that
   /// machine code depends on.
   std::string form() const;
@@ -232,6 +232,9 @@ inline std::vector<const ReduceRows*> row_reductions(const Kernel& kernel) {
     if (const auto* r = std::get_if<ReduceRows>(&s.node)) all.push_back(r);
   return all;
 }
+
+/// Sets `facts`: what the statements ask for an element of.
+void count_facts(Kernel& kernel);
 
 /// Empty, or the first thing that is wrong with it.
 std::string verify(const Kernel& kernel);

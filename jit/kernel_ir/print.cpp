@@ -1,15 +1,25 @@
-// A kernel as text, for people and as what machine code is kept under.
+// A kernel as text, for people, for parse_kernel(), and as what machine code is kept under.
 //
 //   kernel mean_3(b0: f32 %x) -> (b1: f32 %y)
+//     number u0: f32
+//     local b2: f32 %mean[1]
 //     parallel i0 < s0
 //     axis i1 < 768
-//     b1[i0] = reduce i1 (b0[i0*768 + i1]) f32 from 0
+//     b2[0] = reduce i1 (b0[i0*(768) + i1]) f32 from 0x0
 //       (%0:f32, %1:i64) -> f32
 //       ...
+//     for i1
+//       b1[i0*(768) + i1] = compute (b0[i0*(768) + i1], b2[0], u0)
+//         ...
+//
+// "pieces i0 < 3 of 100" cuts a line of 100. A name of other characters than words have is quoted.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
+
+#include "graph/ir/literal.h"
 #include "jit/kernel_ir/kernel.h"
 
 namespace lathe::jit {
@@ -17,20 +27,31 @@ namespace {
 
 enum class As : uint8_t { text, form };
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+
+/// " name", with `mark` before it, as the lexer of the graph's text takes it; nothing without one.
+std::string named(std::string_view name, std::string_view mark) {
+  if (name.empty()) return "";
+  const bool plain =
+      std::all_of(name.begin(), name.end(), is_word) && (!mark.empty() || is_letter(name.front()));
+  return plain ? absl::StrCat(" ", mark, name) : absl::StrCat(" ", ir::quoted(name));
+}
+
 class Printer {
  public:
   Printer(const Kernel& kernel, As as) : kernel_(kernel), as_(as) {}
 
   std::string run() {
     const bool names = as_ == As::text;
-    out_ = absl::StrCat("kernel", names && !kernel_.name.empty() ? " " + kernel_.name : "", "(");
+    out_ = absl::StrCat("kernel", names ? named(kernel_.name, "") : "", "(");
     const auto inputs = static_cast<size_t>(kernel_.inputs);
     const auto arguments = inputs + static_cast<size_t>(kernel_.outputs);
     for (size_t b = 0; b < arguments; ++b) {
       if (b == inputs) out_ += ") -> (";
       absl::StrAppend(&out_, b == 0 || b == inputs ? "" : ", ", buffer(b));
     }
-    out_ += ")\n";
+    out_ += kernel_.outputs == 0 ? ") -> ()\n" : ")\n";
     for (size_t u = 0; u < kernel_.uniforms.size(); ++u)
       line(1, absl::StrCat("number u", u, ": ", info(kernel_.uniforms[u]).short_name));
     for (size_t b = arguments; b < kernel_.buffers.size(); ++b)
@@ -56,7 +77,7 @@ class Printer {
   std::string buffer(size_t b) const {
     const Buf& buf = kernel_.buffers[b];
     return absl::StrCat("b", b, ": ", info(buf.dtype).short_name,
-                        as_ == As::text && !buf.name.empty() ? " %" + buf.name : "");
+                        as_ == As::text ? named(buf.name, "%") : "");
   }
   std::string map(const IndexMap& m) const {
     std::string out;
