@@ -103,10 +103,10 @@ class Codegen {
   /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
   virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
   /// The same of a kernel whose functions are lowered. Each operand and each store is an operand of
-  /// KernelArgs, as each_operand() counts them; those of one element that are the kernel's own are
-  /// not looked at, and others of its own have room for kRowsTogether positions, one after the
-  /// other. Behind them come the states of reductions over rows: a line for each of 16 lanes, which
-  /// hold what positions before have left there. Positions are those of the parallel axes.
+  /// KernelArgs, as each_operand() counts them; those that are the kernel's own have room for
+  /// kRowsTogether positions, one after the other. Behind them come the states of reductions over
+  /// rows: a line for each of 16 lanes, which hold what positions before have left there. Positions
+  /// are those of the parallel axes.
   virtual Result<std::string> compile(const Kernel& kernel, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
   virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;

@@ -48,10 +48,10 @@ Lowered lower_pointwise(absl::Span<Value* const> parameters, absl::Span<const No
   return out;
 }
 
-/// Calls f on every map of a block, and whether it is a store's.
+/// Calls f on every map of a block.
 template <class F>
 void each_map(Block& block, const F& f) {
-  each_access(block, [&](Access& a, bool store) { f(a.map, store); });
+  each_access(block, [&](Access& a, bool) { f(a.map); });
 }
 
 /// Axes from this one on are counted so many further.
@@ -70,9 +70,8 @@ void renumber(Block& block, int from, int by) {
 void drop_axis(Kernel& kernel, size_t axis) {
   kernel.axes.erase(kernel.axes.begin() + static_cast<ptrdiff_t>(axis));
   --kernel.parallel;
-  each_map(kernel.body, [&](IndexMap& m, bool) {
-    m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis));
-  });
+  each_map(kernel.body,
+           [&](IndexMap& m) { m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis)); });
   renumber(kernel.body, static_cast<int>(axis), -1);
 }
 
@@ -96,11 +95,11 @@ Kernel schedule(Kernel kernel) {
     if (identical(kernel.axes[k].extent, Int(1))) drop_axis(kernel, k);
   for (size_t k = parallel(); k-- > 1;) {
     bool one = true;
-    each_map(kernel.body, [&](IndexMap& m, bool) {
+    each_map(kernel.body, [&](IndexMap& m) {
       one = one && identical(m.strides[k - 1], m.strides[k] * kernel.axes[k].extent);
     });
     if (!one) continue;
-    each_map(kernel.body, [&](IndexMap& m, bool) { m.strides[k - 1] = m.strides[k]; });
+    each_map(kernel.body, [&](IndexMap& m) { m.strides[k - 1] = m.strides[k]; });
     kernel.axes[k - 1].extent = kernel.axes[k - 1].extent * kernel.axes[k].extent;
     drop_axis(kernel, k);
   }
@@ -108,8 +107,9 @@ Kernel schedule(Kernel kernel) {
   // Every kernel has an axis to walk along.
   kernel.axes.insert(kernel.axes.begin(), {Int(1)});
   kernel.parallel = 1;
-  each_map(kernel.body, [](IndexMap& m, bool store) {
-    m.strides.insert(m.strides.begin(), Int(store ? 1 : 0));
+  each_access(kernel.body, [&](Access& a, bool store) {
+    const bool local = kernel.buffers[static_cast<size_t>(a.buf)].space == Space::local;
+    a.map.strides.insert(a.map.strides.begin(), Int(store && !local ? 1 : 0));
   });
   for (Statement& s : kernel.body)
     if (auto* sums = std::get_if<ReduceRows>(&s.node))  // one result for all rows

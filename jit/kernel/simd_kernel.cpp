@@ -116,9 +116,12 @@ SimdKernel::Part SimdKernel::part_of(const Reduce& r, std::vector<size_t> states
       },
       both);
   b.finish = states_alone(b.state);
-  // One stored element and, for a pick, its index.
-  b.lift = build([&](absl::Span<const Expr> in) { return Exprs(in.begin(), in.begin() + n); },
-                 std::vector<DType>{b.state[0], DType::i64});
+  // One stored element and, for a pick, its index; else all states of an element as they are.
+  const bool pick = n == 2 && b.state[1] == DType::i64;
+  std::vector<DType> stored = pick ? std::vector<DType>{b.state[0]} : b.state;
+  stored.push_back(DType::i64);
+  b.lift =
+      build([&](absl::Span<const Expr> in) { return Exprs(in.begin(), in.begin() + n); }, stored);
   return part;
 }
 

@@ -27,6 +27,8 @@ class Verifier {
       if ((k_.buffers[b].space == Space::argument) != (b < arguments))
         return absl::StrCat("b", b, " is in the wrong place: arguments come first");
       written_[b] = b < static_cast<size_t>(k_.inputs);
+      if (b >= arguments && !fits_a_row(k_.buffers[b].elements))
+        return absl::StrCat("b", b, " has neither one element nor one for each position of a row");
     }
     for (int a = 0; a < k_.parallel; ++a) entered_[static_cast<size_t>(a)] = true;
     block(k_.body);
@@ -36,6 +38,11 @@ class Verifier {
   }
 
  private:
+  bool fits_a_row(Int elements) const {
+    const bool rows = static_cast<size_t>(k_.parallel) < k_.axes.size();
+    return identical(elements, Int(1)) || (rows && identical(elements, k_.axes.back().extent));
+  }
+
   void fail(std::string why) {
     if (error_.empty()) error_ = std::move(why);
   }
@@ -64,7 +71,19 @@ class Verifier {
     for (size_t axis = 0; axis < a.map.strides.size(); ++axis)
       if (!identical(a.map.strides[axis], Int(0)) && (axis >= entered_.size() || !entered_[axis]))
         fail(absl::StrCat("b", a.buf, " is indexed by i", axis, " outside of its loop"));
+    if (k_.buffers[static_cast<size_t>(a.buf)].space == Space::local) in_a_row(a);
     return k_.buffers[static_cast<size_t>(a.buf)].dtype;
+  }
+
+  /// A local has no position but that along a row, from its first element on.
+  void in_a_row(const Access& a) {
+    bool plain = identical(a.map.offset, Int(0));
+    for (size_t axis = 0; axis < a.map.strides.size(); ++axis) {
+      const Int stride = a.map.strides[axis];
+      const bool along = axis + 1 == k_.axes.size() && identical(stride, Int(1));
+      plain = plain && (along || identical(stride, Int(0)));
+    }
+    if (!plain) fail(absl::StrCat("b", a.buf, " is local, and not indexed along a row"));
   }
 
   std::vector<DType> operands(const std::vector<Operand>& all) {
@@ -100,7 +119,9 @@ class Verifier {
 
   void statement(const For& f) {
     if (!enter(f.axis)) return;
+    ++loops_;
     block(f.body);
+    --loops_;
     leave(f.axis);
   }
 
@@ -117,6 +138,7 @@ class Verifier {
   }
 
   void statement(const ReduceRows& r) {
+    if (loops_ > 0) fail("a sum over rows stands in a loop");
     if (!enter(r.axis)) return;
     reduction(r, operands(r.operands));
     leave(r.axis);
@@ -124,6 +146,8 @@ class Verifier {
       for (int axis = 0; axis < k_.parallel; ++axis)
         if (!identical(a.map.along(static_cast<size_t>(axis)), Int(0)))
           fail(absl::StrCat("b", a.buf, " has one value for all rows, and moves along i", axis));
+      if (!identical(a.map.along(static_cast<size_t>(r.axis)), Int(1)))
+        fail(absl::StrCat("b", a.buf, " has the results of rows, and not side by side"));
       if (error_.empty()) late_[static_cast<size_t>(a.buf)] = true;
     }
   }
@@ -143,6 +167,7 @@ class Verifier {
 
   const Kernel& k_;
   std::vector<bool> entered_, written_;
+  int loops_ = 0;           // that are open
   std::vector<bool> late_;  // written when all rows are done
   std::string error_;
 };

@@ -111,9 +111,17 @@ void KernelEmitter::fetch_ahead(const void* statement, Value* row, Value* i, Mem
 }
 
 OwnedModule KernelEmitter::emit() {
-  for (size_t b = 0; b < k_.buffers.size(); ++b)
-    if (k_.buffers[b].scalar())
-      scalars_[static_cast<int>(b)] = frame_.room(narrow_.type(k_.buffers[b].dtype), together());
+  // A loop stores vectors, also of a row with one position.
+  absl::flat_hash_set<int> of_loops;
+  for (const Statement& s : k_.body)
+    if (const auto* loop = std::get_if<For>(&s.node))
+      each_access(loop->body, [&](const Access& a, bool store) {
+        if (store) of_loops.insert(a.buf);
+      });
+  for (int b = 0; b < static_cast<int>(k_.buffers.size()); ++b)
+    if (const Buf& local = k_.buffers[static_cast<size_t>(b)];
+        local.scalar() && !of_loops.contains(b))
+      scalars_[b] = frame_.room(narrow_.type(local.dtype), together());
   frame_.walk(static_cast<size_t>(k_.parallel), [&](const Values& at, Value* position) {
     at_ = at;
     position_ = position;
@@ -192,7 +200,7 @@ class KernelEmitter::Operands {
 
   void read(One& one, const Access& access, Value* row, VectorOps& ops) {
     one.dtype = e_.buf(access).dtype;
-    if (e_.buf(access).scalar()) {
+    if (e_.scalars_.contains(access.buf)) {
       Value* value = e_.b_.CreateLoad(e_.narrow_.type(one.dtype), e_.scalar(access, row));
       one.hoisted = ops.splat(value);
       return;
@@ -229,7 +237,7 @@ class KernelEmitter::Operands {
 void KernelEmitter::store(size_t operand, const std::vector<Access>& stores, const Values& results,
                           Value* row) {
   for (size_t k = 0; k < stores.size(); ++k, ++operand) {
-    if (buf(stores[k]).scalar()) {
+    if (scalars_.contains(stores[k].buf)) {
       b_.CreateStore(results[k], scalar(stores[k], row));
       continue;
     }

@@ -58,7 +58,8 @@ class KernelEmitter {
   llvm::Value* position_ = nullptr;                 // of the first
   absl::flat_hash_map<const void*, size_t> first_;  // operand in the argument block, by statement
   absl::flat_hash_map<const void*, size_t> lanes_;  // of states, likewise
-  absl::flat_hash_map<int, llvm::Value*> scalars_;  // by buffer: one a row
+  /// By buffer, locals of one element that no loop stores to: one a row.
+  absl::flat_hash_map<int, llvm::Value*> scalars_;
   // The statement with the most arithmetic, behind which what the next rows read is fetched: by
   // operand.
   const void* fetcher_ = nullptr;

@@ -1,0 +1,169 @@
+// Random kernels, in every engine the same bytes: the interpreter says what they mean; the SIMD
+// interpreter with the loops of each instruction set and machine code for each target say the same
+// on any number of threads, of the kernel and of what its text reads as.
+//
+//   LATHE_KERNELS=COUNT        SlowRandomKernels runs so many, all of them by machine code, each
+//   for
+//                              one target in turn (1,000 if it is not set)
+//   LATHE_KERNELS_FIRST=SEED   from this seed on
+//   LATHE_KERNELS_TARGETS=all  each for every target
+//   LATHE_KERNELS_SEED=SEED    RandomKernels.OneSeed runs this one, for every target
+#include <gtest/gtest.h>
+
+#include "core/base/flags.h"
+#include "jit/kernel/row_kernel.h"
+#include "jit/kernel_ir/interpret.h"
+#include "jit/kernel_ir/parse.h"
+#include "tests/cpp/jit/random_kernel.h"
+
+namespace lathe::jit {
+namespace {
+
+constexpr const char* kThreads[] = {"1", "2", "3", "8"};
+
+uint64_t number_from(const char* variable, uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// One kernel, what it gives by its meaning, and every engine beside that.
+class Comparison {
+ public:
+  Comparison(uint64_t seed, RandomKernel random)
+      : seed_(seed), random_(std::move(random)), expected_(random_, seed) {}
+  explicit Comparison(uint64_t seed) : Comparison(seed, random_kernel(seed)) {}
+
+  void run(absl::Span<const Target> targets) {
+    const Kernel& k = random_.kernel;
+    text_ = k.print();
+    ASSERT_EQ(verify(k), "") << told("verify");
+    const Kernel read = parse_kernel(text_);
+    ASSERT_EQ(read.print(), text_) << told("its text");
+    ASSERT_EQ(verify(read), "") << told("its text");
+    interpret(k, expected_.begins, expected_.uniforms, value());
+    // By turns of the kernel itself and of what was read.
+    const RowKernel rows[] = {RowKernel(LoweredRows{k, {}, {}, {}, {}}),
+                              RowKernel(LoweredRows{read, {}, {}, {}, {}})};
+    size_t turn = seed_;
+    for (const SimdLoops* loops : simd_loop_sets()) {
+      FlagScope with(Flag::isa, loops->name);
+      for (size_t more = 0; more < 2; ++more)
+        ASSERT_NO_FATAL_FAILURE(expect_same(rows[more], nullptr, turn++, loops->name));
+    }
+    for (const Target& target : targets) {
+      const Kernel lowered = with_lowered_functions(rows[turn % 2].loops());
+      const Result<std::string> object = testing::codegen()->compile(lowered, target);
+      ASSERT_EQ(static_cast<bool>(object), random_.compiles) << object.error << told(target.key());
+      if (!object) continue;
+      const Result<LoadedCodeRef> code = testing::codegen()->load(object.value);
+      ASSERT_TRUE(code) << code.error << told(target.key());
+      const auto fn = reinterpret_cast<KernelFn>(code.value->symbol(kKernelSymbol));
+      for (size_t more = 0; more < std::size(kThreads); ++more)
+        ASSERT_NO_FATAL_FAILURE(expect_same(rows[turn % 2], fn, turn + more, target.key()));
+      ++turn;
+    }
+  }
+
+ private:
+  std::function<int64_t(Int)> value() const {
+    return [this](Int e) { return random_.value(e); };
+  }
+  std::string told(std::string_view by) const {
+    return absl::StrCat("\nseed ", seed_, " by ", by, "; again: LATHE_KERNELS_SEED=", seed_,
+                        " RandomKernels.OneSeed\n", text_);
+  }
+  void expect_same(const RowKernel& kernel, KernelFn fn, size_t turn, std::string_view by) {
+    const char* threads = kThreads[turn % std::size(kThreads)];
+    FlagScope on(Flag::threads, threads);
+    const KernelArguments got(random_, seed_);
+    kernel.run(fn, kernel.bind(value()), {.buffers = got.begins, .uniforms = got.uniforms});
+    ASSERT_EQ(expected_.difference(got), "") << told(absl::StrCat(by, " on ", threads, " threads"));
+  }
+
+  uint64_t seed_;
+  RandomKernel random_;
+  KernelArguments expected_;
+  std::string text_;
+};
+
+std::vector<Target> all_targets() {
+  return testing::codegen() == nullptr ? std::vector<Target>() : testing::targets();
+}
+
+/// Every `apart`th kernel by machine code, for one target in turn or for all.
+void random_kernels(uint64_t first, uint64_t count, uint64_t apart, bool every_target) {
+  const std::vector<Target> targets = all_targets();
+  uint64_t compiled = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    absl::Span<const Target> now = targets;
+    if (seed % apart != 0) now = {};
+    if (!now.empty() && !every_target) now = now.subspan(compiled++ % targets.size(), 1);
+    ASSERT_NO_FATAL_FAILURE(Comparison(seed).run(now)) << "seed " << seed;
+  }
+}
+
+TEST(RandomKernels, TheSameBytesInEveryEngine) { random_kernels(1, 200, 10, false); }
+
+// ── what was found ──
+
+void expect_right(std::string_view text) {
+  for (uint64_t seed = 0; seed < 4; ++seed)
+    Comparison(seed, {parse_kernel(text), {}}).run(all_targets());
+}
+
+/// It was written to memory and read from a register.
+TEST(RandomKernels, ALocalOfRowsOfOnePosition) {
+  expect_right(R"(kernel one(b0: f32) -> (b1: f32)
+  local b2: f32[1]
+  parallel i0 < 6
+  axis i1 < 1
+  for i1
+    b2[i1] = compute (b0[i0])
+      (%0:f32) -> f32
+      %1:f32 = mul(%0, 3)
+      return %1
+  for i1
+    b1[i0 + i1] = compute (b2[i1])
+      (%0:f32) -> f32
+      %1:f32 = add(%0, 1)
+      return %1
+)");
+}
+
+/// The SIMD interpreter took the elements of such a reduction from behind the operands.
+TEST(RandomKernels, ThreeStatesThatReadEachOther) {
+  expect_right(R"(kernel variance(b0: f32) -> (b1: f32)
+  parallel i0 < 5
+  axis i1 < 700
+  b1[i0] = reduce i1 (b0[i0*(700) + i1]) f32 from 0x0, f32 from 0x0, f32 from 0x0
+    (%0:f32, %1:i64) -> f32, f32, f32
+    return 1:f32, %0, 0:f32
+    (%0:f32, %1:f32, %2:f32, %3:f32, %4:f32, %5:f32) -> f32, f32, f32
+    %6:f32 = add(%0, %3)
+    %7:f32 = sub(%4, %1)
+    %8:f32 = div(%3, %6)
+    %9:f32 = fma(%7, %8, %1)
+    %10:f32 = add(%2, %5)
+    %11:f32 = fma(%7, %7, %10)
+    return %6, %9, %11
+    (%0:f32, %1:f32, %2:f32, %3:i64) -> f32
+    %4:f32 = div(%2, %0)
+    return %4
+)");
+}
+
+TEST(RandomKernels, OneSeed) {
+  const char* seed = std::getenv("LATHE_KERNELS_SEED");
+  if (seed == nullptr) GTEST_SKIP() << "LATHE_KERNELS_SEED says which";
+  random_kernels(std::strtoull(seed, nullptr, 10), 1, 1, true);
+}
+
+TEST(RandomKernels, SlowRandomKernels) {
+  LATHE_NEEDS_LLVM();
+  const char* targets = std::getenv("LATHE_KERNELS_TARGETS");
+  random_kernels(number_from("LATHE_KERNELS_FIRST", 100'000), number_from("LATHE_KERNELS", 1000), 1,
+                 targets != nullptr && std::string_view(targets) == "all");
+}
+
+}  // namespace
+}  // namespace lathe::jit
