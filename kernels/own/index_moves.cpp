@@ -413,6 +413,7 @@ class Slices {
   }
 
   void take() const {
+    if (apart()) return take_lines();
     parallel_for(rows_ * count_, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n_)),
                  [&](int64_t begin, int64_t end) {
                    while (begin < end) {
@@ -441,28 +442,48 @@ class Slices {
   }
 
  private:
+  /// Elements of a slice do not lie side by side: those of a line do, along the axis.
+  bool apart() const { return walk_.strides[0].back() != 1 || walk_.strides[1].back() != 1; }
+  void take_lines() const {
+    parallel_for(rows_ * n_, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, count_)),
+                 [&](int64_t begin, int64_t end) {
+                   while (begin < end) {
+                     const int64_t row = begin / n_, first = begin % n_;
+                     const int64_t some = std::min(n_ - first, end - begin);
+                     move(0, count_, row, first, first + some);
+                     begin += some;
+                   }
+                 });
+  }
+
   /// Elements [j0, j1) of a row of slices [begin, end).
   void move(int64_t begin, int64_t end, int64_t row, int64_t j0, int64_t j1) const {
     constexpr int64_t kAtOnce = 1 << 16;
     const int64_t many_last = walk_.strides[0].back(), one_last = walk_.strides[1].back();
-    const int64_t some = std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, j1 - j0));
     int64_t at[2] = {0, 0};
     if (rows_ > 1)
       walk_offsets(walk_, static_cast<int>(walk_.shape.size()) - 1, row, absl::MakeSpan(at));
     Pace pace;
-    for (int64_t i = begin; i < end; i += some)
+    const auto some = [&](int64_t first, int64_t last, int64_t from, int64_t until) {
+      const int64_t m = at[0] + from * many_last, o = at[1] + from * one_last;
+      const Lines lines{until - from, many_last, one_last};
+      move_({many_.data + m * item(many_), one_.data + o * item(one_), step_, 0, one_step_, where_,
+             first, last, lines});
+      pace.after((last - first) * (until - from));
+    };
+    // Elements that lie apart are in lines of their own: all places of some lines, where those of
+    // all lines would go through memory again for every few places.
+    if (apart()) {
+      const int64_t lines = std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, end - begin));
+      for (int64_t i = begin; i < end; i += kAtOnce)
+        for (int64_t j = j0; j < j1; j += lines)
+          some(i, std::min(end, i + kAtOnce), j, std::min(j1, j + lines));
+      return;
+    }
+    const int64_t places = std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, j1 - j0));
+    for (int64_t i = begin; i < end; i += places)
       in_stretches(j0, j1, [&](int64_t from, int64_t until) {
-        const int64_t m = at[0] + from * many_last, o = at[1] + from * one_last;
-        move_({many_.data + m * item(many_),
-               one_.data + o * item(one_),
-               step_,
-               0,
-               one_step_,
-               where_,
-               i,
-               std::min(end, i + some),
-               {until - from, many_last, one_last}});
-        pace.after(std::min(end - i, some) * (until - from));
+        some(i, std::min(end, i + places), from, until);
       });
   }
 
