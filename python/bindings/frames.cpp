@@ -4,6 +4,8 @@
 #include "python/bindings/frames.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace lathe::py {
 namespace {
@@ -70,6 +72,14 @@ Site user_line() {
     frame = outer;
   }
   return {};
+}
+
+void forget_lines() {
+  if (entries == nullptr) return;
+  std::vector<PyCodeObject*> codes;  // what goes with the last one may ask for a line
+  for (Entry* e = entries; e != entries + kEntries; ++e)
+    if (e->code != nullptr) codes.push_back(std::exchange(e->code, nullptr));
+  for (PyCodeObject* code : codes) Py_DECREF(code);
 }
 
 void install_site_hook(std::string_view package) {

@@ -13,5 +13,8 @@ namespace lathe::py {
 void install_site_hook(std::string_view package);
 /// The same answer, for those who ask directly.
 Site user_line();
+/// Lets go of the code whose lines it knows. A capture's own code holds what the capture read,
+/// where no collector looks.
+void forget_lines();
 
 }  // namespace lathe::py

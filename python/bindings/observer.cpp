@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "python/bindings/errors.h"
+#include "python/bindings/frames.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -79,6 +80,7 @@ void begin(nb::handle self) {
 void end(nb::handle self) {
   active = nb::inst_ptr<Net>(self)->outer;
   PyEval_SetProfile(nullptr, nullptr);
+  forget_lines();
 }
 
 /// Which objects the collector knew at one moment, if it has not run since: all but its youngest

@@ -355,6 +355,7 @@ def capture(function, inputs, freeze=False):
         finally:
             observer.end()
             observer.undo()
+            observer.let_go()
 
     def run(observer, tensors):
         leaves = [(t, n, t.grad) for t, n in weights if t.is_leaf and t.requires_grad]

@@ -157,6 +157,7 @@ class Traced(Captured):
             except BaseException as problem:
                 from .observe.sent import is_sent
 
+                refused = captured.observer.let_go()
                 if is_sent(problem):
                     raise
                 if inputs and captured.may_be_ours(problem):
@@ -164,8 +165,8 @@ class Traced(Captured):
                     continue
                 if isinstance(problem, (_lathe.TraceError, _lathe.ScriptError)):
                     raise
-                if captured.observer.refused is not None:
-                    raise captured.observer.refused from None
+                if refused is not None:
+                    raise refused from None
                 return None, problem
 
     def _make_unhooked(self, args, kwargs):

@@ -120,3 +120,23 @@ class TestInPlace:
             w.add_(1)
         with lt.no_grad():
             w.add_(1)
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request):
+    before = lt.get_num_threads()
+    lt.set_num_threads(request.param)
+    yield
+    lt.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("shape", [(9, 300), (300, 9), (4, 3, 17, 20)])
+def test_places_along_any_axis(shape):
+    x = numbers(shape).float()
+    for axis, size in enumerate(shape):
+        where = lt.tensor(np.random.default_rng(1).integers(0, size, 2 * size))
+        want = np.take(x.numpy(), where.numpy(), axis)
+        np.testing.assert_array_equal(x.index_select(axis, where).numpy(), want)
+        turned = x.transpose(0, -1).contiguous().transpose(0, -1)
+        np.testing.assert_array_equal(turned.index_select(axis, where).numpy(), want)
