@@ -154,7 +154,7 @@ TEST(RandomKernels, ThreeStatesThatReadEachOther) {
 
 TEST(RandomKernels, OneSeed) {
   const char* seed = std::getenv("LATHE_KERNELS_SEED");
-  if (seed == nullptr) GTEST_SKIP() << "LATHE_KERNELS_SEED says which";
+  if (seed == nullptr) GTEST_SKIP() << "for one seed by hand";
   random_kernels(std::strtoull(seed, nullptr, 10), 1, 1, true);
 }
 
