@@ -141,8 +141,13 @@ class Runner {
     return blocks_->strip * std::min(p_.depth, p_.block);
   }
 
+  /// Of panels whose width is no number of whole vectors a vector more is read (few_columns). Sizes
+  /// that are powers of two fill a block of memory exactly, of which the next one has a quarter
+  /// more.
   size_t packed_bytes(const Side& side, int width, int64_t copies) const {
-    return static_cast<size_t>(copies * round_up(side.extent(), width) * p_.depth + 64) * sizeof(T);
+    const int64_t past = width % tiles_.lanes == 0 ? 0 : 64;
+    const int64_t all = copies * round_up(side.extent(), width) * p_.depth + past;
+    return static_cast<size_t>(all) * sizeof(T);
   }
   const T* pack_all(const Side& side, const T* base, int width, const Copies& copies,
                     std::optional<Scratch>& to) {
