@@ -1,5 +1,6 @@
 // A right side that lies as few rows sum it, read once.
 #include <algorithm>
+#include <optional>
 
 #include "kernels/own/product_ways.h"
 #include "kernels/runtime/pool.h"
@@ -42,6 +43,44 @@ void sum_columns(const ProductRun<T>& run, const ProductPlace& at, int64_t col, 
     for (int64_t i = 0; i < p.rows; ++i) run.epilogue(y - run.out + i * p.cols, cols);
 }
 
+/// Do the products, each one row times one column, lie evenly? Steps from one to the next.
+struct Pairs {
+  int64_t left, right;
+};
+std::optional<Pairs> pairs_of(const Product& p) {
+  const bool single = p.rows == 1 && p.cols == 1 && p.products > 1 && !p.repeats.empty();
+  if (!single || p.left.k_step() != 1 || p.right.k_step() != 1) return std::nullopt;
+  const Product::Repeat& last = p.repeats.back();
+  int64_t each = 1;
+  for (size_t k = p.repeats.size(); k-- > 0; each *= p.repeats[k].extent) {
+    const Product::Repeat& r = p.repeats[k];
+    if (r.left != last.left * each || r.right != last.right * each || r.out != each)
+      return std::nullopt;
+  }
+  return Pairs{last.left, last.right};
+}
+
+/// Products side by side, one a lane.
+template <class T>
+void run_pairs(const ProductRun<T>& run, const Pairs& pairs) {
+  const Product& p = run.p;
+  const ProductPlace first = place_of(p, 0);
+  parallel_for(p.products, tasks_together(p.depth * 2) * run.tiles.lanes,
+               [&](int64_t begin, int64_t end) {
+                 constexpr int64_t kSome = 1024;
+                 Pace pace;
+                 for (int64_t i = begin; i < end; i += kSome) {
+                   const int64_t count = std::min(kSome, end - i);
+                   T* y = run.out + first.out + i;
+                   run.tiles.paired_rows(run.right + first.right.offset + i * pairs.right,
+                                         pairs.right, run.left + first.left.offset + i * pairs.left,
+                                         pairs.left, p.depth, p.block, count, y);
+                   if (run.epilogue) run.epilogue(y - run.out, count);
+                   pace.after(count * p.depth);
+                 }
+               });
+}
+
 }  // namespace
 
 bool few_rows_fit(const Product& p, bool packed) {
@@ -52,6 +91,7 @@ bool few_rows_fit(const Product& p, bool packed) {
 template <class T>
 void run_few_rows(const ProductRun<T>& run) {
   const Product& p = run.p;
+  if (const auto pairs = pairs_of(p)) return run_pairs(run, *pairs);
   // Columns side by side are read a stretch of each row at a time: of short ones the processor
   // fetches little ahead.
   int64_t stretch = by_row(p) ? std::clamp<int64_t>(p.cols / pool_threads(), 512, 2048)

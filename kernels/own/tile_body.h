@@ -475,6 +475,40 @@ void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::
   }
 }
 
+/// As many rows as a vector has lanes, of `rows`; their elements k .. k + count, turned.
+template <class V>
+__attribute__((always_inline)) inline void turn_some(const typename V::T* m, int64_t ld, int rows,
+                                                     int count, typename V::Reg* block) {
+  const auto some = V::first(count);
+  LATHE_UNROLL for (int r = 0; r < V::lanes; ++r) block[r] =
+      r < rows ? V::load_some(m + r * ld, some) : V::zero();
+  V::transpose(block);
+}
+
+/// A chain a lane: one row at a time would wait for its own sums.
+template <class V>
+void paired_rows(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t ldx,
+                 int64_t depth, int64_t block, int64_t rows, typename V::T* y) {
+  constexpr int L = V::lanes;
+  for (int64_t r = 0; r < rows; r += L) {
+    const int some = rows - r < L ? static_cast<int>(rows - r) : L;
+    const auto *left = m + r * ld, *right = x + r * ldx;
+    typename V::Reg sum = V::zero();
+    for (int64_t k0 = 0; k0 < depth; k0 += block) {
+      typename V::Reg acc = V::zero(), a[L], b[L];
+      const int64_t end = depth - k0 < block ? depth : k0 + block;
+      for (int64_t k = k0; k < end; k += L) {
+        const int count = end - k < L ? static_cast<int>(end - k) : L;
+        turn_some<V>(left + k, ld, some, count, a);
+        turn_some<V>(right + k, ldx, some, count, b);
+        for (int i = 0; i < count; ++i) acc = V::fma(a[i], b[i], acc);
+      }
+      sum = k0 > 0 ? V::add(sum, acc) : acc;
+    }
+    V::store_some(y + r, sum, V::first(some));
+  }
+}
+
 /// Whole numbers that are moved as the floats of their width are, by V; `Arithmetic` offers add and
 /// fma on V's registers.
 template <class V, class Number, class Arithmetic>
@@ -540,7 +574,8 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           join_row<V>,
           window_lines<V>,
           row_times_matrix<V>,
-          matrix_times_columns<V>};
+          matrix_times_columns<V>,
+          paired_rows<V>};
 }
 
 #undef LATHE_UNROLL

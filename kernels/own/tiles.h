@@ -132,6 +132,9 @@ struct Tiles {
   void (*matrix_times_columns)(const T* m, int64_t ld, const T* x, int64_t ldx, int columns,
                                int64_t depth, int64_t block, int64_t rows, T* y, int64_t ldy,
                                bool add);
+  /// y[r] = the sum, in order, of the chains over `block` k each of m[r*ld + k] * x[r*ldx + k]
+  void (*paired_rows)(const T* m, int64_t ld, const T* x, int64_t ldx, int64_t depth, int64_t block,
+                      int64_t rows, T* y);
 };
 
 /// The sets of one instruction set.

@@ -159,3 +159,38 @@ def test_products_of_integers_as_floats(dtype, wide):
     a, b = lt.arange(12).reshape(3, 4).to(dtype), lt.arange(20).reshape(4, 5).to(dtype)
     wanted = (a.to(lt.float64) @ b.to(lt.float64)).to(wide)
     assert lt.equal(lt.mm(a, b, out_dtype=wide), wanted)
+
+
+@pytest.fixture(params=[("auto", 1), ("auto", 3), ("portable", 1)])
+def way(request):
+    before = lt.get_flag("isa"), lt.get_num_threads()
+    lt.set_flag("isa", request.param[0])
+    lt.set_num_threads(request.param[1])
+    yield
+    lt.set_flag("isa", before[0])
+    lt.set_num_threads(before[1])
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [lt.float32, lt.float64, lt.int64])
+@pytest.mark.parametrize("depth", [0, 1, 5, 16, 33, 512, 513, 1100])
+def test_products_of_single_rows_and_columns(dtype, depth):
+    """Many side by side have the chains that each has alone."""
+    for count in (1, 2, 7, 16, 17, 130):
+        a, b = ((lt.randn(count, depth) * 9).to(dtype) for _ in range(2))
+        want = lt.cat([a[i : i + 1] @ b[i : i + 1].t() for i in range(count)]).flatten()
+        turned = b.t().contiguous().t()
+        for got in (
+            lt.bmm(a.unsqueeze(1), b.unsqueeze(2)).flatten(),
+            lt.einsum("bk,bk->b", a, b),
+            lt.einsum("bk,bk->b", a, turned),
+            lt.matmul(a.unsqueeze(-2), b.flip(0).unsqueeze(-1).flip(0)).flatten(),
+        ):
+            np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+def test_products_of_single_rows_in_several_axes():
+    x, y = lt.randn(5, 6, 40), lt.randn(6, 5, 40).transpose(0, 1)
+    got = lt.matmul(x.unsqueeze(-2), y.unsqueeze(-1))[..., 0, 0]
+    want = [[float(x[i, j : j + 1] @ y[i, j : j + 1].t()) for j in range(6)] for i in range(5)]
+    np.testing.assert_array_equal(got.numpy(), np.array(want, "float32"))
