@@ -88,7 +88,7 @@ class ReduceRun {
   static constexpr int64_t kPieceBlocks = 64;    // blocks whose results are joined at a time
   static constexpr int64_t kTogether = 64;  // blocks, or reductions, side by side in the monoid way
   static constexpr int64_t kColumns = 1024;       // reductions side by side in the columns way
-  static constexpr int64_t kGathered = 16 << 10;  // bytes of columns that are gathered at a time
+  static constexpr int64_t kGathered = 64 << 10;  // bytes of columns that are gathered at a time
 
   int fold() const { return static_cast<int>(*p_.reduction_); }
   int type() const { return static_cast<int>(p_.state_[0]); }
