@@ -48,9 +48,7 @@ bool may_compute_over(const Op& op, Args args, const Tensor& x) {
 
 /// False: nothing was done.
 bool computed_over(const Op& op, Args args, Tensor& x) {
-  each_tensor(args, [](const Arg& a) {
-    if (a.tensor_->view) refresh(a.tensor());
-  });
+  refresh_operands(args);
   if (!may_compute_over(op, args, x)) return false;
   const Types types = op.infer(args);
   const bool fits = types.size() == 1 && types[0].dtype == x.dtype() &&
@@ -64,8 +62,10 @@ bool computed_over(const Op& op, Args args, Tensor& x) {
     const Uncancellable until_all_is_written;  // each element is old or new
     current_backend().run(made, outputs);
   }
-  if (!same(outputs[0], x)) assign(x, outputs[0]);  // an entry that gives a tensor of its own
-  x.impl()->storage->written();
+  if (same(outputs[0], x))
+    x.impl()->storage->written();
+  else  // an entry that gives a tensor of its own
+    assign(x, outputs[0]);
   return true;
 }
 

@@ -270,15 +270,6 @@ bool may_run_in_place(Args args, const Glance& g) {
                             "global, an attribute or a cache"});
 }
 
-/// Stale views among the operands are brought up to date first.
-void refresh_operands(Args args) {
-  each_tensor(args, [](const Arg& a) {
-    if (!a.tensor_->storage && thread_state().backend == nullptr) [[unlikely]]
-      escaped(a.tensor_);
-    if (a.tensor_->view) refresh(a.tensor());
-  });
-}
-
 constinit std::atomic<CompositeRunner> composite_runner{nullptr};
 
 /// As one program, or by its expansion.
@@ -341,6 +332,14 @@ bool take_short_in_span(const Op& op, Args args, CallForm form, Tensor& result) 
 }
 
 }  // namespace
+
+void refresh_operands(Args args) {
+  each_tensor(args, [](const Arg& a) {
+    if (!a.tensor_->storage && thread_state().backend == nullptr) [[unlikely]]
+      escaped(a.tensor_);
+    if (a.tensor_->view) refresh(a.tensor());
+  });
+}
 
 void set_composite_runner(CompositeRunner r) {
   composite_runner.store(r, std::memory_order_release);

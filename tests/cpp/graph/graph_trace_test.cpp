@@ -159,6 +159,8 @@ TEST_F(Trace, EscapesAreRefused) {
       },
       {ramp({2})});
   EXPECT_THROW(M::add(kept, 1.0), Error);
+  const Arg in_place[] = {Arg(kept)};
+  EXPECT_THROW(call(*M::exp.op(), Args(in_place, 1), CallForm::in_place), TraceError);
   EXPECT_THROW(kept.data(), TraceError);
   EXPECT_THROW(
       traced([&](const Data& in) { return Data{M::add(in[0].tensor(), kept)}; }, {ramp({2})}),
