@@ -122,12 +122,15 @@ bool run_now(const Op& op, Args args, Outputs& outputs, bool wanted) {
   const std::optional<int64_t> after = fuse_after();
   // An entry that takes a part of the expansion whole would not be asked.
   if (!after || !entries(Kind::composite).empty()) return false;
-  if (!suits(op)) all.turn_off(op);
   CallKey key;
-  if (all.off(op) || !take(op, args, key)) return false;
+  if (!take(op, args, key)) return false;
   CallsOfAKind* kind = all.find(op, key.words, "");
   if (kind == nullptr || !kind->due(wanted ? 0 : *after) || writes_what_it_reads(op, args))
     return false;
+  if (!kind->served() && !suits(op)) {
+    all.turn_off(op);
+    return false;
+  }
   if (run(*kind, op, args, outputs)) return true;
   if (kind->refused()) all.note_refusal(op);
   return false;

@@ -586,10 +586,8 @@ Grads derive_widened(const Grad::Data& data) {
   return derive({data.op, data.attrs, dys, dy_types, xs, x_types, ys, data.wanted});
 }
 
-}  // namespace
-
-namespace {
 constinit std::atomic<GradientRunner> gradient_runner{nullptr};
+
 }  // namespace
 
 void set_gradient_runner(GradientRunner r) { gradient_runner.store(r, std::memory_order_release); }

@@ -13,11 +13,15 @@ Expr expand(Prim prim, absl::Span<const Expr> args) {
   return math_call(prim, TypedExpr<float>(a), TypedExpr<float>(b)).expr();
 }
 
+namespace {
+
 template <class T>
 Expr remainder(Expr x, Expr y) {
   const auto slow = [&] { return TypedExpr<T>(fmod(x, y)); };
   return math::fmod(TypedExpr<T>(x), TypedExpr<T>(y), slow).expr();
 }
+
+}  // namespace
 
 Expr expand_remainder(Expr x, Expr y) {
   return x.dtype() == DType::f64 ? remainder<double>(x, y) : remainder<float>(x, y);

@@ -268,7 +268,7 @@ class Footprint::Call {
   size_t prepared_room(const Step& s, const lathe::Call& call, std::vector<MemoryRef>& copies) {
     const ir::Node& n = *s.node;
     absl::InlinedVector<lathe::Operand, 2> in;
-    std::array<bool, 2> lasting = {}, unpacked = {}, packed = {};
+    std::array<bool, 2> lasting = {}, unpacked = {};
     for (size_t k = 0; k < n.in().size(); ++k) {
       const TensorType type = evaluated(n.in(static_cast<int>(k))->tensor());
       if (s.operands.empty()) {  // converted first
@@ -289,7 +289,7 @@ class Footprint::Call {
     const auto room_of = [&](const std::array<bool, 2>& operands) {
       return prepared.entry->room(*prepared.entry, *prepared.plan, operands);
     };
-    packed = lasting;
+    std::array<bool, 2> packed = lasting;
     for (size_t k = 0; k < packed.size(); ++k) {
       const int number = s.shared[k].number;
       if (number < 0 || !packs_each_time(prepared, k)) continue;

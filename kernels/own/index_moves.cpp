@@ -413,13 +413,15 @@ class Slices {
   }
 
   void take() const {
-    if (apart()) return take_lines();
-    parallel_for(rows_ * count_, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n_)),
+    const bool lines = apart();
+    const int64_t all = lines ? n_ : count_, each = lines ? count_ : n_;
+    parallel_for(rows_ * all, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, each)),
                  [&](int64_t begin, int64_t end) {
                    while (begin < end) {
-                     const int64_t row = begin / count_, first = begin % count_;
-                     const int64_t some = std::min(count_ - first, end - begin);
-                     move(first, first + some, row, 0, n_);
+                     const int64_t row = begin / all, first = begin % all;
+                     const int64_t some = std::min(all - first, end - begin);
+                     lines ? move(0, count_, row, first, first + some)
+                           : move(first, first + some, row, 0, n_);
                      begin += some;
                    }
                  });
@@ -444,17 +446,6 @@ class Slices {
  private:
   /// Elements of a slice do not lie side by side: those of a line do, along the axis.
   bool apart() const { return walk_.strides[0].back() != 1 || walk_.strides[1].back() != 1; }
-  void take_lines() const {
-    parallel_for(rows_ * n_, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, count_)),
-                 [&](int64_t begin, int64_t end) {
-                   while (begin < end) {
-                     const int64_t row = begin / n_, first = begin % n_;
-                     const int64_t some = std::min(n_ - first, end - begin);
-                     move(0, count_, row, first, first + some);
-                     begin += some;
-                   }
-                 });
-  }
 
   /// Elements [j0, j1) of a row of slices [begin, end).
   void move(int64_t begin, int64_t end, int64_t row, int64_t j0, int64_t j1) const {

@@ -83,6 +83,7 @@ void run_pairs(const ProductRun<T>& run, const Pairs& pairs) {
 
 }  // namespace
 
+/// Turning what lies by columns, or reading rows of a matrix in turns, takes longer than panels.
 bool few_rows_fit(const Product& p, bool packed) {
   if (packed || !p.left.plain() || !p.right.plain()) return false;
   return by_row(p) || (p.rows <= 4 && p.right.k_step() == 1);
