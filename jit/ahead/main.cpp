@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -29,24 +28,12 @@
 namespace lathe::jit {
 namespace {
 
-/// Compiles a kernel of either kind, for any level.
-using Compile = std::function<Result<std::string>(Codegen&, const Target&)>;
-
 class Collector final : public KernelCollector {
  public:
-  void add(const ElementwiseSpec& spec) override { keep(spec); }
-  void add(const Kernel& kernel) override { keep(kernel); }
+  void add(const Kernel& kernel) override { wanted.try_emplace(kernel_text(kernel), kernel); }
 
   /// By kernel_text(); sorted: the same files whatever comes first.
-  absl::btree_map<std::string, Compile> wanted;
-
- private:
-  template <class Spec>
-  void keep(const Spec& spec) {
-    wanted.try_emplace(kernel_text(spec), [spec](Codegen& c, const Target& t) {
-      return c.compile(with_lowered_functions(spec), t);
-    });
-  }
+  absl::btree_map<std::string, Kernel> wanted;
 };
 
 /// Which operands require grad.
@@ -87,7 +74,7 @@ bool calls_us(std::string_view object) {
 std::vector<Compiled> compile_all(const Collector& collector, ObjectCache& cache) {
   Codegen* codegen = open_codegen().codegen;
   if (codegen == nullptr) fail(open_codegen().reason);
-  std::vector<std::pair<const std::pair<const std::string, Compile>*, std::string_view>> all;
+  std::vector<std::pair<const std::pair<const std::string, Kernel>*, std::string_view>> all;
   for (const auto& wanted : collector.wanted)
     for (std::string_view level : kShippedLevels) all.emplace_back(&wanted, level);
   std::vector<Compiled> done(all.size());
@@ -97,11 +84,12 @@ std::vector<Compiled> compile_all(const Collector& collector, ObjectCache& cache
       const auto& [wanted, level] = all[i];
       const Result<Target> target = codegen->target(level, false);
       if (!target) fail(target.error);
-      const auto& [text, compile] = *wanted;
+      const auto& [text, kernel] = *wanted;
       const std::string full = kernel_key(text, target.value);
       auto object = cache.find(full);
       if (!object) {
-        const Result<std::string> made = compile(*codegen, target.value);
+        const Result<std::string> made =
+            codegen->compile(with_lowered_functions(kernel), target.value);
         if (!made) {
           problems[i] = made.error;
           continue;

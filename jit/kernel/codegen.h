@@ -26,39 +26,18 @@ struct Target {
   std::string key() const { return cpu + " " + features; }
 };
 
-/// How an operand moves along the innermost axis. Kernels are specialised on it; every other stride
-/// is a run-time number.
-enum class Stride : uint8_t {
-  contiguous,  // by its own size
-  uniform,     // not at all: one value for the whole axis. Inputs only
-  strided,     // by any number of bytes, also backwards
-};
-
-struct OperandSpec {
-  DType dtype;
-  Stride stride = Stride::contiguous;
-};
-
-/// A loop nest over `rank` axes around one body. Axes are whatever the caller made of the logical
-/// ones: their order and extents carry no meaning, except through the steps of `index` and
-/// `linear`.
-struct ElementwiseSpec {
-  ScalarFunction body;                // to compile: lowered; index(k) names index leaf k below
-  std::vector<OperandSpec> operands;  // the body's inputs, then its outputs (one a complex pair)
-  int rank = 1;                       // 1 .. kMaxRank, outermost first
-  int indices = 0;                    // how many index leaves the body may name
-  int lanes = 0;                      // elements at a time; 0: as many as suit the widest dtype
-};
+/// Of the axes of a kernel.
 inline constexpr int kMaxRank = 16;
 
-/// What a kernel is called with. Rows of `strides`, each of `rank` numbers: operands in bytes, then
-/// `linear`, then index leaves, in elements.
+/// What a kernel is called with. Its operands are counted as each_operand() does; those that are
+/// its own have room for kRowsTogether positions, one after the other. Behind them come the states
+/// of reductions over rows: a line for each of 16 lanes, which hold what positions before have left
+/// there.
 struct KernelArgs {
-  std::byte* const* data = nullptr;  // each operand's element at the origin of the loop nest
+  std::byte* const* data = nullptr;  // each operand's element at position 0 of every axis
   const int64_t* extents = nullptr;  // all positive
-  const int64_t* strides = nullptr;
-  const int64_t* origins = nullptr;  // of `linear`, then of each index leaf, at the origin
-  int64_t begin = 0, end = 0;  // row-major positions of the loop nest to do: how work is shared out
+  const int64_t* strides = nullptr;  // bytes: by operand, one an axis
+  int64_t begin = 0, end = 0;  // row-major positions of the parallel axes to do: how work is shared
   uint64_t seed = 0, call = 0;  // of random words
   uint64_t* error = nullptr;    // see kNoError; may be shared by all threads
 };
@@ -100,25 +79,19 @@ class Codegen {
   /// "host", "x86-64-v2", "avx2" or "avx512". One that this machine lacks is an error, unless the
   /// code is not to run here.
   virtual Result<Target> target(std::string_view name, bool to_run = true) const = 0;
-  /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
-  virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
-  /// The same of a kernel whose functions are lowered. Each operand and each store is an operand of
-  /// KernelArgs, as each_operand() counts them; those that are the kernel's own have room for
-  /// kRowsTogether positions, one after the other. Behind them come the states of reductions over
-  /// rows: a line for each of 16 lanes, which hold what positions before have left there. Positions
-  /// are those of the parallel axes.
+  /// A relocatable object with one function, kKernelSymbol, of type KernelFn, of a kernel whose
+  /// functions are lowered.
   virtual Result<std::string> compile(const Kernel& kernel, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
-  virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
   virtual Result<std::string> print(const Kernel& kernel, const Target& target) = 0;
   virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
 };
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 15;
+inline constexpr int kCodegenVersion = 16;
 /// The plug-in's handshake: one of another build is refused.
-inline constexpr uint32_t kCodegenAbi = 6;
+inline constexpr uint32_t kCodegenAbi = 7;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";
 using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 

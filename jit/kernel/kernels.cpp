@@ -21,17 +21,6 @@ namespace {
 constexpr size_t kMostHeld = 256;
 constexpr const char* kNotAtHand = "not compiled yet";
 
-std::string_view name(Stride stride) {
-  switch (stride) {
-    case Stride::contiguous:
-      return "contiguous";  // not an op: a stride class
-    case Stride::uniform:
-      return "uniform";  // not an op: a kind
-    default:
-      return "strided";
-  }
-}
-
 /// Kernels of this process: those that a program has, and the last that were asked for.
 class Loaded {
  public:
@@ -177,16 +166,10 @@ Result<LoadedKernel> load(std::string_view object, KernelFrom from, Effort effor
   return {{std::move(code.value), fn, from}, {}};
 }
 
-void append_operands(std::string& key, const std::vector<OperandSpec>& operands) {
-  for (const OperandSpec& operand : operands)
-    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride), "\n");
-}
-
-/// What the plug-in makes of `spec`. A plug-in must not throw; one that does has failed.
-template <class Spec>
-Result<std::string> compiled_object(Codegen& codegen, const Spec& spec, const Target& target) {
+/// What the plug-in makes of it. A plug-in must not throw; one that does has failed.
+Result<std::string> compiled_object(Codegen& codegen, const Kernel& kernel, const Target& target) {
   try {
-    return codegen.compile(spec, target);
+    return codegen.compile(kernel, target);
   } catch (const std::exception& e) {
     return {{}, absl::StrCat("the code generator threw: ", e.what())};
   } catch (...) {
@@ -202,44 +185,7 @@ KernelFn shipped(std::string_view text) {
   return level.empty() ? nullptr : find_shipped(kernel_key(text, {level, ""}));
 }
 
-template <class Spec>
-Result<LoadedKernel> find_or_compile(const Spec& spec, Effort effort) {
-  if (g_collector != nullptr) {
-    g_collector->add(spec);
-    return {{}, "code is being collected"};
-  }
-  const std::string text = kernel_text(spec);
-  if (const KernelFn fn = shipped(text)) return {{nullptr, fn, KernelFrom::shipped}, {}};
-  const std::shared_ptr<ObjectCache> disk = disk_cache();
-  const Result<Target> target = wanted_target(*disk, effort);
-  if (!target) return {{}, target.error};
-  const std::string key = kernel_key(text, target.value);
-  if (auto known = loaded().find(key)) {
-    known->from = KernelFrom::memory;
-    return {std::move(*known), {}};
-  }
-  const auto keep = [&](const Result<LoadedKernel>& kernel) {
-    if (kernel) loaded().add(key, kernel.value);
-    return kernel;
-  };
-  if (const auto object = disk->find(key))
-    if (auto kernel = load(*object, KernelFrom::disk, effort)) return keep(kernel);
-  if (effort == Effort::at_hand) return {{}, kNotAtHand};
-  const Result<Codegen*> opened = codegen();
-  if (!opened) return {{}, opened.error};
-  const Result<std::string> object =
-      compiled_object(*opened.value, with_lowered_functions(spec), target.value);
-  if (!object) return {{}, object.error};
-  disk->put(key, object.value);
-  return keep(load(object.value, KernelFrom::compiler, effort));
-}
-
 }  // namespace
-
-ElementwiseSpec with_lowered_functions(ElementwiseSpec spec) {
-  spec.body = lower(spec.body);
-  return spec;
-}
 
 Kernel with_lowered_functions(Kernel kernel) {
   each_statement(kernel.body, [](auto& statement) {
@@ -248,20 +194,12 @@ Kernel with_lowered_functions(Kernel kernel) {
   return kernel;
 }
 
-std::string kernel_text(const ElementwiseSpec& spec) {
-  std::string text = absl::StrCat("elementwise rank ", spec.rank, " lanes ", spec.lanes,
-                                  " indices ", spec.indices, "\n");
-  append_operands(text, spec.operands);
-  const ScalarFunction* body = &spec.body;
-  return absl::StrCat(text, spec.body.print(), expansions(absl::MakeConstSpan(&body, 1)));
-}
-
 std::string kernel_text(const Kernel& kernel) {
   std::vector<const ScalarFunction*> all;
   each_statement(kernel.body, [&](const auto& statement) {
     for (const ScalarFunction* f : functions(statement)) all.push_back(f);
   });
-  return absl::StrCat("kernel\n", kernel.form(), expansions(all));
+  return absl::StrCat(kernel.form(), expansions(all));
 }
 
 std::string kernel_key(std::string_view text, const Target& target) {
@@ -272,11 +210,35 @@ void set_kernel_collector(KernelCollector* collector) { g_collector = collector;
 
 bool kernels_are_collected() { return g_collector != nullptr; }
 
-Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec, Effort effort) {
-  return find_or_compile(spec, effort);
-}
 Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort) {
-  return find_or_compile(kernel, effort);
+  if (g_collector != nullptr) {
+    g_collector->add(kernel);
+    return {{}, "code is being collected"};
+  }
+  const std::string text = kernel_text(kernel);
+  if (const KernelFn fn = shipped(text)) return {{nullptr, fn, KernelFrom::shipped}, {}};
+  const std::shared_ptr<ObjectCache> disk = disk_cache();
+  const Result<Target> target = wanted_target(*disk, effort);
+  if (!target) return {{}, target.error};
+  const std::string key = kernel_key(text, target.value);
+  if (auto known = loaded().find(key)) {
+    known->from = KernelFrom::memory;
+    return {std::move(*known), {}};
+  }
+  const auto keep = [&](const Result<LoadedKernel>& made) {
+    if (made) loaded().add(key, made.value);
+    return made;
+  };
+  if (const auto object = disk->find(key))
+    if (auto found = load(*object, KernelFrom::disk, effort)) return keep(found);
+  if (effort == Effort::at_hand) return {{}, kNotAtHand};
+  const Result<Codegen*> opened = codegen();
+  if (!opened) return {{}, opened.error};
+  const Result<std::string> object =
+      compiled_object(*opened.value, with_lowered_functions(kernel), target.value);
+  if (!object) return {{}, object.error};
+  disk->put(key, object.value);
+  return keep(load(object.value, KernelFrom::compiler, effort));
 }
 
 }  // namespace lathe::jit

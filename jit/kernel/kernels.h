@@ -18,14 +18,12 @@ struct LoadedKernel {
 enum class Effort : uint8_t { at_hand, compile };
 
 /// What the generator takes: every function in primitives that machines have.
-ElementwiseSpec with_lowered_functions(ElementwiseSpec spec);
 Kernel with_lowered_functions(Kernel kernel);
 
-/// The kernel for `spec`, whose functions need not be lowered, on this machine, by flag `isa`;
+/// The code of `kernel`, whose functions need not be lowered, on this machine, by flag `isa`;
 /// looked for under flag `cache_dir`, and kept there. Any thread. The error says why there is none:
 /// no LLVM, or what it could not do. With flag `engine` at llvm none is taken that was compiled
 /// with the library.
-Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec, Effort effort = Effort::compile);
 Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort = Effort::compile);
 
 /// Is told what code is asked for, in place of anything that would make it: how what is to be
@@ -33,14 +31,12 @@ Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort = Effort::co
 class KernelCollector {
  public:
   virtual ~KernelCollector() = default;
-  virtual void add(const ElementwiseSpec& spec) = 0;
   virtual void add(const Kernel& kernel) = 0;
 };
 void set_kernel_collector(KernelCollector* collector);
 bool kernels_are_collected();
 
 /// Everything the code depends on but for the machine.
-std::string kernel_text(const ElementwiseSpec& spec);
 std::string kernel_text(const Kernel& kernel);
 /// The cache's key of the code of that text.
 std::string kernel_key(std::string_view text, const Target& target);

@@ -8,6 +8,7 @@
 
 #include "core/base/flags.h"
 #include "core/base/fork.h"
+#include "core/sizes/symexpr.h"
 #include "jit/kernel/machine_code.h"
 
 namespace lathe::jit {
@@ -17,11 +18,14 @@ class CompiledLines final : public own::LineCode {
  public:
   CompiledLines(const ScalarFunction& body, unsigned splat)
       : code_([body, splat]() -> MachineCode::Get {
-          return [spec = spec_of(body, splat)](Effort effort) { return get_kernel(spec, effort); };
+          return [kernel = kernel_of(body, splat)](Effort effort) {
+            return get_kernel(kernel, effort);
+          };
         }) {
-    for (const OperandSpec& o : operands_of(body, splat))
-      strides_.push_back(o.stride == Stride::uniform ? 0 : static_cast<int64_t>(size_of(o.dtype)));
-    strides_.push_back(1);  // of positions
+    for (const Buf& b : kernel_of(body, splat).buffers)
+      strides_.push_back(static_cast<int64_t>(size_of(b.dtype)));
+    for (size_t k = 0; k < body.inputs.size(); ++k)
+      if (is_one(splat, k)) strides_[k] = 0;
   }
 
   bool run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
@@ -32,13 +36,11 @@ class CompiledLines final : public own::LineCode {
     size_t k = 0;
     for (const LineOperand& o : in) data[k++] = o.data;
     for (const LineOperand& o : out) data[k++] = o.data;
-    const int64_t origin = 0;
     uint64_t error = kNoError;
     KernelArgs args;
     args.data = data.data();
     args.extents = &count;
     args.strides = strides_.data();
-    args.origins = &origin;
     args.end = count;
     args.error = &error;
     fn(&args);
@@ -48,19 +50,14 @@ class CompiledLines final : public own::LineCode {
  private:
   static constexpr size_t kMostOperands = kMostInputs + kMostOutputs;
 
-  static std::vector<OperandSpec> operands_of(const ScalarFunction& body, unsigned splat) {
-    std::vector<OperandSpec> operands;
-    for (size_t k = 0; k < body.inputs.size(); ++k)
-      operands.push_back(
-          {body.inputs[k], (splat >> k & 1) != 0 ? Stride::uniform : Stride::contiguous});
-    for (DType d : body.output_types) operands.push_back({d, Stride::contiguous});
-    return operands;
-  }
-  static ElementwiseSpec spec_of(const ScalarFunction& body, unsigned splat) {
-    return {.body = body, .operands = operands_of(body, splat)};
+  static bool is_one(unsigned splat, size_t k) { return (splat >> k & 1) != 0; }
+  static Kernel kernel_of(const ScalarFunction& body, unsigned splat) {
+    std::vector<Int> strides;
+    for (size_t k = 0; k < body.inputs.size(); ++k) strides.push_back(is_one(splat, k) ? 0 : 1);
+    return kernel_of_elements(body, symbol(0), strides);
   }
 
-  absl::InlinedVector<int64_t, kMostOperands + 1> strides_;
+  absl::InlinedVector<int64_t, kMostOperands> strides_;
   MachineCode code_;
 };
 

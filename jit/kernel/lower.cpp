@@ -91,6 +91,7 @@ Lowered lower_node(const Node& node, absl::Span<const Geometry> geometries) {
 
 Kernel schedule(Kernel kernel) {
   const auto parallel = [&] { return static_cast<size_t>(kernel.parallel); };
+  each_map(kernel.body, [&](IndexMap& m) { m.strides.resize(kernel.axes.size(), Int(0)); });
   for (size_t k = parallel(); k-- > 0;)
     if (identical(kernel.axes[k].extent, Int(1))) drop_axis(kernel, k);
   for (size_t k = parallel(); k-- > 1;) {

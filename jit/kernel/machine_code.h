@@ -21,7 +21,7 @@ Wanted wanted_engine();
 bool node_by_node_wanted();
 
 /// Which engine ran, for counters, tests and explain().
-/// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
+/// none: there were no elements; moved: as they are, see ElementKernel::moves.
 enum class Engine : uint8_t { none, simd, generated, moved };
 /// As explain() and profiles have it; of none: empty.
 [[gnu::cold]] std::string_view name_of(Engine engine);

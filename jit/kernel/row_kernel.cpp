@@ -28,34 +28,18 @@ bool columns_are_apart(const Kernel& kernel) {
 }  // namespace
 
 RowKernel::RowKernel(LoweredRows lowered)
-    : lowered_(std::move(lowered)), sums_(loops()), states_(lowered_.of_line), code_([this] {
-        return [kernel = loops()](Effort effort) { return get_kernel(kernel, effort); };
-      }) {
-  const Kernel& k = loops();
-  const auto place = [&](const Access& a) {
-    const Buf& buf = k.buffers[static_cast<size_t>(a.buf)];
-    places_.push_back({a.buf, -1, static_cast<int64_t>(size_of(buf.dtype)), &a});
-  };
-  each_operand(
-      k.body,
-      [&](const Operand& o) {
-        if (const auto* access = std::get_if<Access>(&o)) return place(*access);
-        places_.push_back({-1, std::get<Uniform>(o).slot, 1, nullptr});
-      },
-      place);
-}
+    : CompiledKernel(std::move(lowered.kernel)),
+      inputs_(std::move(lowered.inputs)),
+      outputs_(std::move(lowered.outputs)),
+      numbers_(std::move(lowered.numbers)),
+      sums_(loops()),
+      states_(lowered.of_line) {}
 
 RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const {
   const Kernel& k = loops();
   Bound b;
-  b.rows = 1;
-  for (const Axis& a : k.axes) b.extents.push_back(value(a.extent));
+  CompiledKernel::bind(value, b);
   for (int a = 0; a < k.parallel; ++a) b.rows *= b.extents[static_cast<size_t>(a)];
-  for (const Place& p : places_) {
-    b.offsets.push_back(p.access == nullptr ? 0 : value(p.access->map.offset) * p.item);
-    for (size_t a = 0; a < k.axes.size(); ++a)
-      b.strides.push_back(p.access == nullptr ? 0 : value(p.access->map.along(a)) * p.item);
-  }
   // Lanes have one place, whatever the position.
   b.strides.resize(b.strides.size() + sums_.lines() * k.axes.size());
   b.locals.resize(k.buffers.size());
@@ -111,7 +95,7 @@ size_t RowKernel::room(const Bound& bound) const {
 
 Engine RowKernel::run(const Bound& bound, const KernelRun& run) const {
   if (bound.rows == 0 && rows_are_apart()) return Engine::none;
-  const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
+  const KernelFn fn = code().for_run(run.wanted, run.op, run.site);
   this->run(fn, bound, run);
   return fn != nullptr ? Engine::generated : Engine::simd;
 }
@@ -126,17 +110,8 @@ class RowKernel::Call {
  public:
   Call(const RowKernel& kernel, KernelFn fn, const Bound& bound, const KernelRun& run)
       : k_(kernel), fn_(fn), bound_(bound), by_simd_(fn == nullptr ? &kernel.simd() : nullptr) {
-    for (size_t i = 0; i < k_.places_.size(); ++i) {
-      const Place& p = k_.places_[i];
-      std::byte* at = nullptr;  // a local: each thread has its own
-      if (p.uniform >= 0) {
-        const uint64_t* bits = &run.uniforms[static_cast<size_t>(p.uniform)];
-        at = reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
-      } else if (!local(p)) {
-        at = run.buffers[static_cast<size_t>(p.buffer)] + bound.offsets[i];
-      }
-      shared_.push_back(at);
-    }
+    for (size_t i = 0; i < k_.places().size(); ++i)
+      shared_.push_back(k_.place(i, bound, run));  // null for a local: each thread has its own
   }
 
   const Bound& bound() const { return bound_; }
@@ -161,8 +136,8 @@ class RowKernel::Call {
           extents_(call.bound_.extents) {
       const RowKernel& k = call.k_;
       for (size_t i = 0; i < operands_; ++i)
-        if (call.local(k.places_[i]))
-          places_[i] = scratch + call.bound_.locals[static_cast<size_t>(k.places_[i].buffer)];
+        if (const Place& p = k.places()[i]; k.is_local(p))
+          places_[i] = scratch + call.bound_.locals[static_cast<size_t>(p.buffer)];
       places_.insert(places_.end(), lanes.begin(), lanes.end());
       extents_.back() = columns.length;
     }
@@ -194,14 +169,10 @@ class RowKernel::Call {
     const Call& call_;
     size_t operands_;
     Pointers places_;
-    absl::InlinedVector<int64_t, 4> extents_;
+    absl::InlinedVector<int64_t, 6> extents_;
   };
 
  private:
-  bool local(const Place& p) const {
-    return p.buffer >= 0 && k_.loops().buffers[static_cast<size_t>(p.buffer)].space == Space::local;
-  }
-
   const RowKernel& k_;
   KernelFn fn_;
   const Bound& bound_;
@@ -221,7 +192,7 @@ void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const
 
 Engine RowKernel::run_some(const Bound& bound, const KernelRun& run, int64_t begin,
                            int64_t end) const {
-  const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
+  const KernelFn fn = code().for_run(run.wanted, run.op, run.site);
   const Call call(*this, fn, bound, run);
   const Scratch scratch(bound.scratch_bytes);
   Call::Worker(call, scratch.data()).rows(begin, end);
@@ -308,14 +279,6 @@ void RowKernel::run_part(const Call& call, const Part& part, absl::Span<std::byt
     worker.rows(at, std::min(part.end, at + rows));
     pace.after(rows * part.columns.length);
   }
-}
-
-std::string RowKernel::vectors() const {
-  const CodegenOrReason& llvm = open_codegen();
-  if (llvm.codegen == nullptr) return llvm.reason + "\n";
-  const Result<std::string> text =
-      llvm.codegen->print(with_lowered_functions(loops()), llvm.codegen->host());
-  return text ? text.value : text.error + "\n";
 }
 
 }  // namespace lathe::jit

@@ -4,32 +4,25 @@
 
 #include <mutex>
 
+#include "jit/kernel/compiled_kernel.h"
 #include "jit/kernel/lower_rows.h"
-#include "jit/kernel/machine_code.h"
 #include "jit/kernel/piece_states.h"
 #include "jit/kernel/simd_kernel.h"
 
 namespace lathe::jit {
 
-class RowKernel {
+class RowKernel : public CompiledKernel {
  public:
   explicit RowKernel(LoweredRows lowered);
-  RowKernel(const RowKernel&) = delete;
 
-  const Kernel& loops() const { return lowered_.kernel; }
-  const MachineCode& code() const { return code_; }
-  const std::vector<const ir::Value*>& inputs() const { return lowered_.inputs; }
-  const std::vector<const ir::Value*>& outputs() const { return lowered_.outputs; }
-  const std::vector<Number>& numbers() const { return lowered_.numbers; }
+  const std::vector<const ir::Value*>& inputs() const { return inputs_; }
+  const std::vector<const ir::Value*>& outputs() const { return outputs_; }
+  const std::vector<Number>& numbers() const { return numbers_; }
 
-  /// Its Ints as numbers, for one set of sizes.
-  struct Bound {
-    int64_t rows = 0;
-    int64_t line = 0;  // elements of all pieces, where the rows are pieces of a line
-    absl::InlinedVector<int64_t, 4> extents;
-    std::vector<int64_t> strides;  // bytes; one an axis for each operand
-    std::vector<int64_t> offsets;  // bytes into its buffer, by operand
-    std::vector<int64_t> locals;   // by buffer: where it begins in scratch memory
+  struct Bound : CompiledKernel::Bound {
+    int64_t rows = 1;
+    int64_t line = 0;             // elements of all pieces, where the rows are pieces of a line
+    std::vector<int64_t> locals;  // by buffer: where it begins in scratch memory
     size_t scratch_bytes = 0;
     int64_t columns = 0;   // positions of the inner axis that reductions over rows take at a time
     int64_t row_work = 1;  // operations, about
@@ -45,16 +38,8 @@ class RowKernel {
   bool rows_are_apart() const { return !sums_.any() && !loops().line; }
   /// The same by this code; none: by the SIMD interpreter.
   void run(KernelFn fn, const Bound& bound, const KernelRun& run) const;
-  /// The generator's instructions, for people; or why there are none.
-  std::string vectors() const;
 
  private:
-  LoweredRows lowered_;
-  struct Place {
-    int buffer = -1, uniform = -1;  // one of them
-    int64_t item = 1;               // bytes an element
-    const Access* access = nullptr;
-  };
   class Call;
 
   int64_t grain(const Bound& bound) const;
@@ -82,10 +67,10 @@ class RowKernel {
 
   const SimdKernel& simd() const;
 
+  std::vector<const ir::Value*> inputs_, outputs_;
+  std::vector<Number> numbers_;
   RowSums sums_;
   PieceStates states_;
-  std::vector<Place> places_;  // by operand
-  MachineCode code_;
   mutable std::once_flag simd_made_;  // by the first run that needs it
   mutable std::unique_ptr<SimdKernel> simd_;
 };

@@ -61,6 +61,14 @@ class Interpreter {
     for (const Statement& s : b) std::visit([&](const auto& node) { statement(node); }, s.node);
   }
 
+  /// Of the parallel axes, in row-major order.
+  int64_t position() const {
+    int64_t all = 0;
+    for (int axis = 0; axis < k_.parallel; ++axis)
+      all = all * extent(axis) + at_[static_cast<size_t>(axis)];
+    return all;
+  }
+
   std::byte* place(const Access& a) {
     int64_t index = value_(a.map.offset);
     for (size_t axis = 0; axis < at_.size(); ++axis) index += value_(a.map.along(axis)) * at_[axis];
@@ -87,7 +95,7 @@ class Interpreter {
 
   void statement(const Compute& c) {
     const State in = read(c.operands);
-    write(c.stores, evaluate(c.f, {.inputs = in}).data());
+    write(c.stores, evaluate(c.f, {.inputs = in, .linear = position()}).data());
   }
 
   void statement(const For& f) {

@@ -139,8 +139,8 @@ struct Kernel {
   Facts facts;
 
   std::string print() const;  // parse_kernel() reads it
-  /// The same without names and with a star for every number that is neither 0 nor 1: all that
-  /// machine code depends on.
+  /// All that machine code depends on: neither names, nor where buffers come from, nor numbers
+  /// other than 0 and 1, nor strides that code reads from its arguments.
   std::string form() const;
 };
 
@@ -232,6 +232,18 @@ inline std::vector<const ReduceRows*> row_reductions(const Kernel& kernel) {
     if (const auto* r = std::get_if<ReduceRows>(&s.node)) all.push_back(r);
   return all;
 }
+
+/// Its only statement, where that is a computation and no axis is inside of the parallel ones: what
+/// is computed element by element. Null for others.
+inline const Compute* of_elements(const Kernel& kernel) {
+  const bool inner = static_cast<size_t>(kernel.parallel) != kernel.axes.size();
+  if (kernel.body.size() != 1 || inner) return nullptr;
+  return std::get_if<Compute>(&kernel.body[0].node);
+}
+
+/// f of elements along one axis of `extent` positions: operand k from a buffer of its own,
+/// strides[k] elements apart, and the results side by side.
+Kernel kernel_of_elements(const ScalarFunction& f, Int extent, absl::Span<const Int> strides);
 
 /// Sets `facts`: what the statements ask for an element of.
 void count_facts(Kernel& kernel);

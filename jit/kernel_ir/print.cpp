@@ -13,6 +13,7 @@
 //         ...
 //
 // "pieces i0 < 3 of 100" cuts a line of 100. A name of other characters than words have is quoted.
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -40,11 +41,24 @@ std::string named(std::string_view name, std::string_view mark) {
 
 class Printer {
  public:
-  Printer(const Kernel& kernel, As as) : kernel_(kernel), as_(as) {}
+  Printer(const Kernel& kernel, As as) : kernel_(kernel), as_(as) {
+    if (as == As::text) return;
+    // Each is a pointer to code, whichever buffer it is of.
+    const auto number = [&](const Access& a, bool) { order_.try_emplace(a.buf, order_.size()); };
+    each_access(kernel.body, number);
+  }
 
   std::string run() {
-    const bool names = as_ == As::text;
-    out_ = absl::StrCat("kernel", names ? named(kernel_.name, "") : "", "(");
+    out_ = "kernel";
+    as_ == As::text ? arguments() : buffers();
+    for (size_t a = 0; a < kernel_.axes.size(); ++a) axis(a);
+    block(kernel_.body, 1);
+    return std::move(out_);
+  }
+
+ private:
+  void arguments() {
+    absl::StrAppend(&out_, named(kernel_.name, ""), "(");
     const auto inputs = static_cast<size_t>(kernel_.inputs);
     const auto arguments = inputs + static_cast<size_t>(kernel_.outputs);
     for (size_t b = 0; b < arguments; ++b) {
@@ -56,20 +70,28 @@ class Printer {
       line(1, absl::StrCat("number u", u, ": ", info(kernel_.uniforms[u]).short_name));
     for (size_t b = arguments; b < kernel_.buffers.size(); ++b)
       line(1, absl::StrCat("local ", buffer(b), "[", number(kernel_.buffers[b].elements), "]"));
-    for (size_t a = 0; a < kernel_.axes.size(); ++a) {
-      const bool parallel = static_cast<int>(a) < kernel_.parallel;
-      const bool pieces = parallel && kernel_.line;
-      line(1, absl::StrCat(pieces     ? "pieces"
-                           : parallel ? "parallel"
-                                      : "axis",
-                           " i", a, " < ", number(kernel_.axes[a].extent),
-                           pieces ? absl::StrCat(" of ", number(*kernel_.line)) : ""));
-    }
-    block(kernel_.body, 1);
-    return std::move(out_);
   }
-
- private:
+  /// What a form says of them: those that are accessed, as they come.
+  void buffers() {
+    std::vector<std::string> all(order_.size());
+    for (const auto& [b, at] : order_) {
+      const Buf& buf = kernel_.buffers[static_cast<size_t>(b)];
+      all[at] = info(buf.dtype).short_name;
+      if (b < kernel_.inputs) all[at] += " in";
+      if (buf.space == Space::local) absl::StrAppend(&all[at], "[", number(buf.elements), "]");
+    }
+    absl::StrAppend(&out_, "(", absl::StrJoin(all, ", "), ")\n");
+  }
+  void axis(size_t a) {
+    const bool parallel = static_cast<int>(a) < kernel_.parallel;
+    const bool pieces = parallel && kernel_.line;
+    const bool text = as_ == As::text;
+    line(1, absl::StrCat(pieces     ? "pieces"
+                         : parallel ? "parallel"
+                                    : "axis",
+                         " i", a, text ? absl::StrCat(" < ", number(kernel_.axes[a].extent)) : "",
+                         pieces && text ? absl::StrCat(" of ", number(*kernel_.line)) : ""));
+  }
   std::string number(Int e) const {
     const bool plain = identical(e, Int(0)) || identical(e, Int(1));
     return as_ == As::form && !plain ? "*" : to_string(e);
@@ -89,10 +111,21 @@ class Printer {
     }
     return out.empty() ? "0" : out;
   }
-  std::string at(const Access& a) const { return absl::StrCat("b", a.buf, "[", map(a.map), "]"); }
+  /// Code reads strides and offsets from its arguments; it is made for how an operand moves along
+  /// the last axis, and whether it does so from one row to the next.
+  std::string steps(const IndexMap& m) const {
+    const size_t axes = kernel_.axes.size(), rows = static_cast<size_t>(kernel_.parallel);
+    const bool still = rows > 0 && rows < axes && identical(m.along(rows - 1), Int(0));
+    return absl::StrCat(axes == 0 ? "" : number(m.along(axes - 1)), still ? " for all rows" : "");
+  }
+  std::string at(const Access& a) const {
+    if (as_ == As::form) return absl::StrCat("b", order_.at(a.buf), "[", steps(a.map), "]");
+    return absl::StrCat("b", a.buf, "[", map(a.map), "]");
+  }
   std::string operand(const Operand& o) const {
     if (const auto* access = std::get_if<Access>(&o)) return at(*access);
-    return absl::StrCat("u", std::get<Uniform>(o).slot);
+    const Uniform& u = std::get<Uniform>(o);
+    return as_ == As::form ? std::string(info(u.dtype).short_name) : absl::StrCat("u", u.slot);
   }
   std::string list(const std::vector<Operand>& operands) const {
     return absl::StrJoin(operands, ", ",
@@ -138,6 +171,7 @@ class Printer {
 
   const Kernel& kernel_;
   As as_;
+  absl::flat_hash_map<int, size_t> order_;  // of a form: buffers as they are accessed
   std::string out_;
 };
 

@@ -71,11 +71,10 @@ struct BodyEmitter::Regions {
   }
 };
 
-std::string check_body(const ScalarFunction& f, int indices) {
+std::string check_body(const ScalarFunction& f) {
   for (const ExprNode& node : f.graph.nodes()) {
     if (info(node.prim).transcendental) return "the body is not lowered";
-    if (node.prim == Prim::index && node.payload >= static_cast<uint64_t>(indices))
-      return "the body asks for an index leaf that is not there";
+    if (node.prim == Prim::index) return "the body asks for a position along an axis";
   }
   return {};
 }
@@ -153,8 +152,6 @@ Value* BodyEmitter::emit_leaf(const ExprNode& node) {
       // A complex input has no value of its own: real and imag ask for its parts.
       return is_complex(node.dtype) ? nullptr
                                     : context_.input(static_cast<uint32_t>(node.payload), 0);
-    case Prim::index:
-      return context_.index(static_cast<int>(node.payload));
     case Prim::linear:
       return context_.linear();
     default:

@@ -18,7 +18,6 @@ class BodyContext {
   virtual ~BodyContext() = default;
   /// Input `which`; of a complex one, part 0 or 1.
   virtual llvm::Value* input(uint32_t which, int part) = 0;
-  virtual llvm::Value* index(int axis) = 0;
   virtual llvm::Value* linear() = 0;
   virtual llvm::Value* seed() = 0;  // scalar i64
   virtual llvm::Value* call() = 0;  // scalar i64
@@ -53,8 +52,8 @@ class BodyEmitter {
   absl::flat_hash_map<uint32_t, std::array<llvm::Value*, 4>> random_blocks_;
 };
 
-/// Empty, or why no code can be made of this body: it is not lowered, or asks for a leaf that is
-/// not there.
-std::string check_body(const ScalarFunction& f, int indices);
+/// Empty, or why no code can be made of this body: it is not lowered, or asks for a position along
+/// an axis.
+std::string check_body(const ScalarFunction& f);
 
 }  // namespace lathe::jit

@@ -9,7 +9,7 @@ namespace lathe::jit {
 
 using llvm::Value;
 
-Frame::Frame(std::string_view symbol, size_t operands, size_t axes, size_t leaves)
+Frame::Frame(std::string_view symbol, size_t operands, size_t axes)
     : owned_{std::make_unique<llvm::LLVMContext>(), nullptr}, b(*owned_.context) {
   owned_.module = std::make_unique<llvm::Module>("lathe", *owned_.context);
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
@@ -26,12 +26,8 @@ Frame::Frame(std::string_view symbol, size_t operands, size_t axes, size_t leave
     data.push_back(b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getPtrTy(), pointers, i)));
   Value* sizes = field(offsetof(KernelArgs, extents), b.getPtrTy());
   for (size_t axis = 0; axis < axes; ++axis) extents.push_back(number(sizes, axis));
-  if (leaves > 0) {
-    Value* first = field(offsetof(KernelArgs, origins), b.getPtrTy());
-    for (size_t i = 0; i < leaves; ++i) origins.push_back(number(first, i));
-  }
   Value* steps = field(offsetof(KernelArgs, strides), b.getPtrTy());
-  for (size_t row = 0; row < operands + leaves; ++row) {
+  for (size_t row = 0; row < operands; ++row) {
     strides.emplace_back();
     for (size_t axis = 0; axis < axes; ++axis)
       strides[row].push_back(number(steps, row * axes + axis));
@@ -188,12 +184,11 @@ void Frame::report(VectorOps& ops, Value* lanes, Value* linear, uint32_t code) {
   b.SetInsertPoint(good);
 }
 
-size_t leaf_rows(absl::Span<const ScalarFunction* const> bodies, int indices) {
-  bool linear = indices > 0;
-  for (const ScalarFunction* f : bodies)
-    for (const ExprNode& node : f->graph.nodes())
-      linear |= node.prim == Prim::check || node.prim == Prim::linear || node.prim == Prim::random;
-  return linear ? 1 + static_cast<size_t>(indices) : 0;
+bool reads_position(const ScalarFunction& f) {
+  const auto asks = [](const ExprNode& node) {
+    return node.prim == Prim::check || node.prim == Prim::linear || node.prim == Prim::random;
+  };
+  return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), asks);
 }
 
 bool has_checks(const ScalarFunction& f) {
@@ -209,17 +204,6 @@ unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& targe
     if (node.prim != Prim::constant && !is_complex(node.dtype))
       widest = std::max(widest, size_of(node.dtype));
   return static_cast<unsigned>((twice ? 128 : 64) / widest);
-}
-
-Movement movement_of(Stride stride) {
-  switch (stride) {
-    case Stride::contiguous:
-      return Movement::contiguous;
-    case Stride::uniform:
-      return Movement::uniform;
-    default:
-      return Movement::strided;
-  }
 }
 
 }  // namespace lathe::jit

@@ -14,15 +14,13 @@ using Values = std::vector<llvm::Value*>;
 
 class Frame {
  public:
-  /// `leaves`: rows of `linear` and index leaves that the arguments hold; 0: none is read.
-  Frame(std::string_view symbol, size_t operands, size_t axes, size_t leaves);
+  Frame(std::string_view symbol, size_t operands, size_t axes);
   OwnedModule finish();
 
   llvm::Value* i64(uint64_t value) { return b.getInt64(value); }
   llvm::Value* smaller(llvm::Value* x, llvm::Value* y);
   /// Sum of at[k] * strides of axis first + k, in row `row`.
   llvm::Value* dot(size_t row, size_t first, const Values& at);
-  size_t leaf_row(size_t leaf) const { return data.size() + leaf; }
 
   /// for (i = first; i < last; i += step) carried = body(i, carried)
   Values loop(llvm::Value* first, llvm::Value* last, llvm::Value* step, const Values& carried,
@@ -49,8 +47,8 @@ class Frame {
  public:
   llvm::IRBuilder<> b;
   llvm::Function* function;
-  Values data, extents, origins;
-  std::vector<Values> strides;  // rows as in KernelArgs
+  Values data, extents;
+  std::vector<Values> strides;  // by operand
   llvm::Value *begin, *end, *seed, *call, *error;
 
  private:
@@ -65,19 +63,18 @@ class StepContext final : public BodyContext {
   StepContext(Frame& frame, VectorOps& ops) : frame_(frame), ops_(ops) {}
 
   std::vector<Parts> inputs;
-  Values leaves;                  // vectors: `linear`, then index leaves
-  llvm::Value* active = nullptr;  // null: all lanes
+  llvm::Value* position = nullptr;  // a vector; null: the body does not ask
+  llvm::Value* active = nullptr;    // null: all lanes
 
   llvm::Value* input(uint32_t which, int part) override {
     return inputs[which][static_cast<size_t>(part)];
   }
-  llvm::Value* index(int axis) override { return leaves[static_cast<size_t>(axis) + 1]; }
-  llvm::Value* linear() override { return leaves[0]; }
+  llvm::Value* linear() override { return position; }
   llvm::Value* seed() override { return frame_.seed; }
   llvm::Value* call() override { return frame_.call; }
   void failed(llvm::Value* lanes, uint32_t code) override {
     if (active != nullptr) lanes = ops_.b.CreateAnd(lanes, active);
-    frame_.report(ops_, lanes, leaves[0], code);
+    frame_.report(ops_, lanes, position, code);
   }
 
  private:
@@ -85,8 +82,8 @@ class StepContext final : public BodyContext {
   VectorOps& ops_;
 };
 
-/// How many leaf rows a kernel with these bodies reads: `linear` comes with the others.
-size_t leaf_rows(absl::Span<const ScalarFunction* const> bodies, int indices);
+/// Does f ask for its element's row-major position? Checks and random words do.
+bool reads_position(const ScalarFunction& f);
 bool has_checks(const ScalarFunction& f);
 /// How many elements a step of a loop around f takes: as many as fill 64 bytes with the widest
 /// dtype computed in. Machines with narrower registers split vectors, and gain from having several
@@ -94,6 +91,5 @@ bool has_checks(const ScalarFunction& f);
 /// AVX2 a GELU or a softmax takes a twelfth less, a logarithm a fifth (but an arc tangent a tenth
 /// more), where a sine would take a quarter more.
 unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& target);
-Movement movement_of(Stride stride);
 
 }  // namespace lathe::jit

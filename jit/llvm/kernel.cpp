@@ -18,6 +18,15 @@ size_t place_count(const Kernel& k) {
   return n;
 }
 
+/// Why no code can be made of a function of elements, or of one of a row.
+std::string check_function(const ScalarFunction& f, bool elements) {
+  std::string error;
+  for (DType d : f.inputs)
+    if (!elements && is_complex(d)) error = "complex operands";
+  if (!elements && reads_position(f)) error = "a function of positions, random words or checks";
+  return error.empty() ? check_body(f) : error;
+}
+
 }  // namespace
 
 std::string check_kernel(const Kernel& k) {
@@ -36,16 +45,10 @@ std::string check_kernel(const Kernel& k) {
     }
   }
   std::string error;
-  const auto function = [&](const ScalarFunction& f) {
-    for (DType d : f.inputs)
-      if (is_complex(d)) error = "complex operands";
-    for (const ExprNode& n : f.graph.nodes())
-      if (n.prim == Prim::check || n.prim == Prim::linear || n.prim == Prim::random)
-        error = "a function of positions, random words or checks";
-    if (error.empty()) error = check_body(f, 0);
-  };
+  const bool elements = of_elements(k) != nullptr;
   each_statement(k.body, [&](const auto& statement) {
-    for (const ScalarFunction* f : functions(statement)) function(*f);
+    for (const ScalarFunction* f : functions(statement))
+      if (error.empty()) error = check_function(*f, elements);
   });
   return error;
 }
@@ -53,7 +56,7 @@ std::string check_kernel(const Kernel& k) {
 KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
     : k_(kernel),
       target_(target),
-      frame_(kKernelSymbol, place_count(kernel), kernel.axes.size(), 0),
+      frame_(kKernelSymbol, place_count(kernel), kernel.axes.size()),
       b_(frame_.b),
       narrow_(b_, target, 1),
       narrow_memory_(narrow_, target) {
@@ -111,6 +114,14 @@ void KernelEmitter::fetch_ahead(const void* statement, Value* row, Value* i, Mem
 }
 
 OwnedModule KernelEmitter::emit() {
+  if (const Compute* c = of_elements(k_))
+    elements(*c);
+  else
+    rows();
+  return frame_.finish();
+}
+
+void KernelEmitter::rows() {
   // A loop stores vectors, also of a row with one position.
   absl::flat_hash_set<int> of_loops;
   for (const Statement& s : k_.body)
@@ -132,7 +143,6 @@ OwnedModule KernelEmitter::emit() {
       std::visit([&](const auto& node) { statement(node); }, s.node);
     return rows_;
   });
-  return frame_.finish();
 }
 
 void KernelEmitter::each_row(const std::function<void(Value*)>& body) {
@@ -159,80 +169,6 @@ Value* KernelEmitter::scalar(const Access& access, Value* row) {
   return b_.CreateGEP(narrow_.type(buf(access).dtype), scalars_.at(access.buf), row);
 }
 
-/// The operands of one statement in one row: what does not move along the axis of its vectors is
-/// read once, before the loop.
-class KernelEmitter::Operands {
- public:
-  Operands(KernelEmitter& e, const std::vector<Operand>& operands, size_t first, Value* row,
-           VectorOps& ops, Memory& memory, int axis)
-      : e_(e), memory_(memory), axis_(static_cast<size_t>(axis)) {
-    for (size_t k = 0; k < operands.size(); ++k) {
-      One one;
-      one.number = first + k;
-      if (const auto* access = std::get_if<Access>(&operands[k]))
-        read(one, *access, row, ops);
-      else
-        one = constant(first + k, std::get<Uniform>(operands[k]).dtype);
-      all_.push_back(one);
-    }
-  }
-
-  /// What moves, at position i of the axis.
-  Values load(Value* i, Limit limit) {
-    Values values;
-    for (const One& one : all_)
-      if (one.hoisted == nullptr) values.push_back(memory_.load(place(one, i), limit)[0]);
-    return values;
-  }
-  void give(StepContext& context, const Values& loaded) const {
-    size_t next = 0;
-    for (const One& one : all_)
-      context.inputs.push_back({one.hoisted != nullptr ? one.hoisted : loaded[next++]});
-  }
-
- private:
-  struct One {
-    size_t number = 0;
-    DType dtype = DType::f32;
-    Value *hoisted = nullptr, *base = nullptr;
-    Movement movement = Movement::uniform;
-  };
-
-  void read(One& one, const Access& access, Value* row, VectorOps& ops) {
-    one.dtype = e_.buf(access).dtype;
-    if (e_.scalars_.contains(access.buf)) {
-      Value* value = e_.b_.CreateLoad(e_.narrow_.type(one.dtype), e_.scalar(access, row));
-      one.hoisted = ops.splat(value);
-      return;
-    }
-    one.base = e_.base(one.number, access, row);
-    const Int stride = access.map.along(axis_);
-    one.movement = identical(stride, Int(1))   ? Movement::contiguous
-                   : identical(stride, Int(0)) ? Movement::uniform
-                                               : Movement::strided;
-    if (one.movement == Movement::uniform)
-      one.hoisted = memory_.load({one.dtype, Movement::uniform, one.base})[0];
-  }
-
-  One constant(size_t number, DType dtype) {
-    Value* pointer = e_.frame_.data[number];
-    return {number, dtype, memory_.load({dtype, Movement::uniform, pointer})[0]};
-  }
-
-  Place place(const One& one, Value* i) {
-    Place p{one.dtype, one.movement, one.base};
-    Value* step = e_.frame_.i64(size_of(one.dtype));
-    if (one.movement == Movement::strided) step = p.stride = e_.frame_.strides[one.number][axis_];
-    p.pointer = e_.b_.CreateGEP(e_.b_.getInt8Ty(), p.pointer, e_.b_.CreateMul(i, step));
-    return p;
-  }
-
-  KernelEmitter& e_;
-  Memory& memory_;
-  size_t axis_;
-  std::vector<One> all_;
-};
-
 /// Results of which there is one a row.
 void KernelEmitter::store(size_t operand, const std::vector<Access>& stores, const Values& results,
                           Value* row) {
@@ -255,85 +191,6 @@ void KernelEmitter::statement(const Compute& c) {
     StepContext context(frame_, narrow_);
     in.give(context, {});
     store(first + c.operands.size(), c.stores, BodyEmitter(narrow_, c.f, context).emit(), row);
-  });
-}
-
-void KernelEmitter::statement(const For& f) {
-  const auto& c = std::get<Compute>(f.body[0].node);
-  const size_t first = first_.at(&c);
-  const auto to = [&](Value* row) {
-    Values all;
-    for (size_t k = 0; k < c.stores.size(); ++k)
-      all.push_back(base(first + c.operands.size() + k, c.stores[k], row));
-    return all;
-  };
-  line({&c, c.f, c.operands, first, f.axis, to});
-}
-
-/// Row r belongs to lane r mod 16 of its block: a line of states for each lane.
-void KernelEmitter::statement(const ReduceRows& r) {
-  const ScalarFunction f = step_of(r.bodies);
-  const size_t lanes = lanes_.at(&r);
-  const auto to = [&](Value* row) {
-    Value* lane = b_.CreateAnd(b_.CreateAdd(position_, row), frame_.i64(kTreeLanes - 1));
-    Value* line = b_.CreateMul(lane, frame_.extents[static_cast<size_t>(r.axis)]);
-    Values all;
-    for (size_t s = 0; s < r.bodies.state.size(); ++s)
-      all.push_back(b_.CreateGEP(narrow_.type(r.bodies.state[s]), frame_.data[lanes + s], line));
-    return all;
-  };
-  line({&r, f, r.operands, first_.at(&r), r.axis, to, /*goes_on=*/true});
-}
-
-/// One function along a row: all of it for every row there is.
-void KernelEmitter::line(const Line& l) {
-  const auto axis = static_cast<size_t>(l.axis);
-  const auto steps = [&](const Operand& o) {
-    const auto* access = std::get_if<Access>(&o);
-    const Int stride = access == nullptr ? Int(0) : access->map.along(axis);
-    return !identical(stride, Int(0)) && !identical(stride, Int(1));
-  };
-  const bool strided = std::any_of(l.operands.begin(), l.operands.end(), steps);
-  VectorOps ops(b_, target_, vector_lanes(l.f, strided, target_));
-  Memory memory(ops, target_);
-  Value *length = frame_.extents[axis], *lanes = frame_.i64(ops.lanes());
-  each_row([&](Value* row) {
-    Operands in(*this, l.operands, l.first, row, ops, memory, l.axis);
-    const Values to = l.to(row);
-    Value* index = ops.splat(b_.CreateAdd(position_, row));
-    frame_.loop(frame_.i64(0), length, lanes, {}, [&](Value* i, const Values&) {
-      Value* whole = b_.CreateICmpSLE(i, b_.CreateSub(length, lanes));
-      const auto left = [&] { return Limit{b_.CreateSub(length, i)}; };
-      const auto place = [&](size_t k) {
-        const DType d = l.f.output_types[k];
-        Value* bytes = b_.CreateMul(i, frame_.i64(size_of(d)));
-        return Place{d, Movement::contiguous, b_.CreateGEP(b_.getInt8Ty(), to[k], bytes)};
-      };
-      const auto load = [&](Limit limit) {
-        Values values = in.load(i, limit);
-        for (size_t k = 0; l.goes_on && k < to.size(); ++k)
-          values.push_back(memory.load(place(k), limit)[0]);
-        return values;
-      };
-      fetch_ahead(l.statement, row, i, memory);
-      StepContext context(frame_, ops);
-      const Values loaded = frame_.either(
-          whole, [&] { return load({}); }, [&] { return load(left()); });
-      in.give(context, loaded);
-      if (l.goes_on) {
-        context.inputs.push_back({index});
-        for (size_t k = to.size(); k > 0; --k)
-          context.inputs.push_back({loaded[loaded.size() - k]});
-      }
-      const Values results = BodyEmitter(ops, l.f, context).emit();
-      const auto store_all = [&](Limit limit) {
-        for (size_t k = 0; k < to.size(); ++k) memory.store(place(k), {results[k]}, limit);
-        return Values();
-      };
-      (void)frame_.either(
-          whole, [&] { return store_all({}); }, [&] { return store_all(left()); });
-      return Values();
-    });
   });
 }
 

@@ -1,7 +1,13 @@
 // From a kernel (jit/kernel_ir/kernel.h) to a module with one function, kKernelSymbol: a loop over
-// the positions of its parallel axes that it is told to do, a few rows at a time, and in it each
-// statement for these rows, with vectors along the inner axis. A reduction takes the rows at once,
-// so that it need not wait for itself; others one after the other.
+// the positions of its parallel axes that it is told to do. One computation and no axis inside:
+// vectors go along the last parallel axis. Otherwise the loop takes a few rows at a time, and in it
+// stands each statement for these rows, with vectors along the inner axis. A reduction takes the
+// rows at once, so that it need not wait for itself; others one after the other.
+//
+// How many axes there are, dtypes and how operands move along the axis of the vectors are compiled
+// in; extents, strides and the range are read from the arguments. Whether a step along that axis is
+// a whole one is asked once before its loads and once before its stores, so that the function is
+// there only once.
 #pragma once
 
 #include "jit/llvm/tree.h"
@@ -15,23 +21,66 @@ class KernelEmitter {
   OwnedModule emit();
 
  private:
-  class Operands;
-  /// One function along the inner axis of each row.
+  /// Elements one after the other along an axis.
+  struct Run {
+    DType dtype = DType::f32;
+    Movement movement = Movement::uniform;
+    llvm::Value *base = nullptr, *stride = nullptr;  // stride: bytes, of strided ones
+  };
+  /// The operands of one statement in one row: what does not move along the axis of the vectors is
+  /// read once, before the loop.
+  class Operands {
+   public:
+    Operands(KernelEmitter& e, const std::vector<Operand>& operands, size_t first, llvm::Value* row,
+             VectorOps& ops, Memory& memory, int axis);
+    /// What moves, at position i of the axis: all parts of an operand, then the next one's.
+    Values load(llvm::Value* i, Limit limit);
+    /// `loaded`: what load() gave, or more.
+    void give(StepContext& context, const Values& loaded) const;
+
+   private:
+    struct One {
+      Run run;
+      Parts hoisted = {};  // of one that does not move
+    };
+    void read(size_t number, const Access& access, llvm::Value* row, VectorOps& ops, int axis);
+    void hoist(const Run& run);
+
+    KernelEmitter& e_;
+    Memory& memory_;
+    std::vector<One> all_;
+  };
+  /// One function along an axis.
   struct Line {
     const void* statement;
     const ScalarFunction& f;
     const std::vector<Operand>& operands;
     size_t first;  // of the operands in the argument block
     int axis;
-    std::function<Values(llvm::Value* row)> to;  // where each result begins
+    std::function<std::vector<Run>(llvm::Value* row)> to;  // where the results go
     bool goes_on = false;  // f takes the row's number and what lies where the results go, too
+    bool strided_results = false;
+  };
+  /// What a line's function is computed with.
+  struct Lanes {
+    Lanes(llvm::IRBuilder<>& b, unsigned lanes, const Target& target)
+        : ops(b, target, lanes), memory(ops, target) {}
+    VectorOps ops;
+    Memory memory;
   };
 
+  void rows();
+  void elements(const Compute& c);
   void statement(const Compute& c);
   void statement(const For& f);
   void statement(const Reduce& r);
   void statement(const ReduceRows& r);
+  Line computation(const Compute& c, int axis);
   void line(const Line& line);
+  unsigned lanes_of(const Line& line) const;
+  void along(const Line& line, Lanes& with, llvm::Value* row, llvm::Value* length);
+  void step(const Line& line, Lanes& with, Operands& in, const std::vector<Run>& to,
+            llvm::Value* row, llvm::Value* i, llvm::Value* length);
   void reduce(const Reduce& r, llvm::Value* first_row, unsigned rows);
   void each_row(const std::function<void(llvm::Value*)>& body);
   /// How many positions the statements take at a time.
@@ -41,6 +90,9 @@ class KernelEmitter {
   void fetch_ahead(const void* statement, llvm::Value* row, llvm::Value* i, Memory& memory);
   /// Where an operand begins for this row.
   llvm::Value* base(size_t operand, const Access& access, llvm::Value* row);
+  Run run(size_t operand, const Access& access, llvm::Value* row, int axis);
+  Run result(size_t operand, const Access& access, llvm::Value* row, int axis);
+  Place place(const Run& run, llvm::Value* i);
   /// The place of a local of one element, on the stack.
   llvm::Value* scalar(const Access& access, llvm::Value* row);
   void store(size_t operand, const std::vector<Access>& stores, const Values& results,

@@ -3,7 +3,6 @@
 
 #include "core/base/fork.h"
 #include "jit/kernel/codegen.h"
-#include "jit/llvm/elementwise.h"
 #include "jit/llvm/engine.h"
 #include "jit/llvm/kernel.h"
 #include "jit/llvm/target.h"
@@ -23,14 +22,8 @@ class LlvmCodegen final : public Codegen {
     return named_target(name, to_run);
   }
 
-  Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) override {
-    return object_of(generate(spec, target), target);
-  }
   Result<std::string> compile(const Kernel& kernel, const Target& target) override {
     return object_of(generate(kernel, target), target);
-  }
-  Result<std::string> print(const ElementwiseSpec& spec, const Target& target) override {
-    return text_of(generate(spec, target));
   }
   Result<std::string> print(const Kernel& kernel, const Target& target) override {
     return text_of(generate(kernel, target));
@@ -38,22 +31,12 @@ class LlvmCodegen final : public Codegen {
   Result<LoadedCodeRef> load(std::string_view object) override { return load_object(object); }
 
  private:
-  static std::string check(const ElementwiseSpec& spec) { return check_elementwise(spec); }
-  static std::string check(const Kernel& kernel) { return check_kernel(kernel); }
-  static OwnedModule emit(const ElementwiseSpec& spec, const Target& target) {
-    return ElementwiseEmitter(spec, target).emit();
-  }
-  static OwnedModule emit(const Kernel& kernel, const Target& target) {
-    return KernelEmitter(kernel, target).emit();
-  }
-
-  template <class Spec>
-  static Result<OwnedModule> generate(const Spec& spec, const Target& target) {
+  static Result<OwnedModule> generate(const Kernel& kernel, const Target& target) {
     Result<OwnedModule> result;
     const std::string error = guarded([&] {
-      result.error = check(spec);
+      result.error = check_kernel(kernel);
       if (!result) return;
-      result.value = emit(spec, target);
+      result.value = KernelEmitter(kernel, target).emit();
       result.error = prepare_module(*result.value.module, target);
     });
     if (!error.empty()) return {{}, error};

@@ -157,7 +157,7 @@ std::string body(const Step& s, bool whole) {
 }
 
 /// What the steps of a row group have in common.
-std::string tiling(const RowGroup& rows) {
+std::string tiling(const FusedRows& rows) {
   const Kernel& loops = rows.kernel.loops();
   const std::string piece = to_string(loops.axes.back().extent);
   return loops.line ? absl::StrCat("go along one line of ", to_string(*loops.line),
@@ -168,7 +168,7 @@ std::string tiling(const RowGroup& rows) {
 
 /// A row group: each of its members, and once how all of them run.
 void explain_rows(const Step& s, std::string& out, int& number) {
-  const RowGroup& rows = *s.rows;
+  const FusedRows& rows = *s.rows;
   const Kernel& loops = rows.kernel.loops();
   const auto last = number + static_cast<int>(rows.members.size());
   const std::string how =

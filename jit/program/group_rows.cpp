@@ -421,7 +421,7 @@ class Grouping {
     }
     for (size_t i : g.members)
       if (steps_[i].kernel != nullptr) unused_.insert(steps_[i].kernel);
-    out.rows = std::make_unique<RowGroup>(std::move(rows.nodes), std::move(*lowered));
+    out.rows = std::make_unique<FusedRows>(std::move(rows.nodes), std::move(*lowered));
     return out;
   }
 

@@ -246,9 +246,9 @@ class Planner {
     return v->node() != nullptr && v->node()->is(ir::Structure::constant);
   }
 
-  PointwiseKernel* add_kernel(Lowered lowered, const Node& n) {
+  ElementKernel* add_kernel(Lowered lowered, const Node& n) {
     lowered.kernel.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
-    p_.kernels_.push_back(std::make_unique<PointwiseKernel>(lowered));
+    p_.kernels_.push_back(std::make_unique<ElementKernel>(lowered));
     return p_.kernels_.back().get();
   }
 

@@ -19,7 +19,7 @@
 #include "graph/ir/datum.h"
 #include "graph/ir/ir.h"
 #include "graph/rewrite/user_rules.h"
-#include "jit/kernel/pointwise.h"
+#include "jit/kernel/element_kernel.h"
 #include "jit/kernel/row_kernel.h"
 #include "jit/program/packed.h"
 
@@ -145,7 +145,7 @@ class Program {
   std::vector<bool> made_;
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
-  std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
+  std::vector<std::unique_ptr<ElementKernel>> kernels_;
   std::vector<const RowKernel*> row_kernels_;  // of the steps
   std::vector<ArenaBlock> arena_;
   std::vector<int> loose_;  // slots that hold something of one call only

@@ -378,9 +378,9 @@ void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {
   std::byte* out = shares ? first(s.out[0]) : target(s, b);
   KernelCall call;
   prepare(*s.epilogue, *b.epilogue, call, shares ? s.replaced : -1);
-  PointwiseKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
+  ElementKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
   auto apply = [](void* context, int64_t first, int64_t count) {
-    static_cast<PointwiseKernel::Launch*>(context)->piece(first, first + count);
+    static_cast<ElementKernel::Launch*>(context)->piece(first, first + count);
   };
   run_prepared(s, b, out, {apply, &launch});
   if (shares) put(s.out[0], ir::Datum());

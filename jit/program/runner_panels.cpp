@@ -28,10 +28,10 @@ struct Moved {
 
 /// An epilogue on a part of its positions.
 struct Part {
-  Part(const PointwiseKernel& kernel, const PointwiseKernel::Bound& bound, const KernelRun& run,
+  Part(const ElementKernel& kernel, const ElementKernel::Bound& bound, const KernelRun& run,
        int64_t begin)
       : launch(kernel, bound, run), first(begin) {}
-  PointwiseKernel::Launch launch;
+  ElementKernel::Launch launch;
   int64_t first;
 
   static void apply(void* context, int64_t from, int64_t count) {

@@ -57,7 +57,7 @@ class Runner::Rounds {
   };
   /// A kernel of which nothing but addresses changes.
   struct Repeated {
-    std::unique_ptr<PointwiseKernel::Repeated> kernel;
+    std::unique_ptr<ElementKernel::Repeated> kernel;
     struct Buffer {
       int slot;
       int64_t shift;  // bytes

@@ -12,7 +12,7 @@
 
 namespace lathe::jit {
 
-struct RowGroup;
+struct FusedRows;
 struct Panels;
 
 struct Step {
@@ -36,7 +36,7 @@ struct Step {
   bool fixed = false;
   std::vector<int> arena;  // by result: index among arena blocks, or -1; none: memory of their own
   bool in_arena() const { return !arena.empty() && arena[0] >= 0; }
-  PointwiseKernel* kernel = nullptr;
+  ElementKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
       symbols;  // results that say what a symbol is: (symbol, axis)
   // A contraction: the kernel that replaces its results while they are hot. Its result is used by
@@ -59,7 +59,7 @@ struct Step {
   std::optional<Geometry> view;  // a view: how it lies, from the first element of what it views
   std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for, or
   static constexpr int kGivenBack = -2;  // that it is one of the program's own results
-  std::unique_ptr<RowGroup> rows;
+  std::unique_ptr<FusedRows> rows;
   // A product whose first operand is made of another product: both, and what lies between.
   std::unique_ptr<Panels> panels;
   // Structures: steps and result slots of each block, parameters first.
@@ -75,8 +75,8 @@ struct Step {
 };
 
 /// Kernels and reductions over the same rows that run as one kernel.
-struct RowGroup {
-  RowGroup(std::vector<const ir::Node*> nodes, LoweredRows lowered)
+struct FusedRows {
+  FusedRows(std::vector<const ir::Node*> nodes, LoweredRows lowered)
       : members(std::move(nodes)), kernel(std::move(lowered)) {}
 
   std::vector<const ir::Node*> members;  // in order
@@ -84,7 +84,7 @@ struct RowGroup {
 };
 
 /// How many rows there are.
-inline Int rows_of(const RowGroup& g) {
+inline Int rows_of(const FusedRows& g) {
   const Kernel& loops = g.kernel.loops();
   Int rows = 1;
   for (int axis = 0; axis < loops.parallel; ++axis)
@@ -112,7 +112,7 @@ inline bool is_view(const Step& s) {
 
 /// Joins steps of a block of `graph` into row groups, in place; gives the kernels of the steps that
 /// are in one.
-using Unused = absl::flat_hash_set<const PointwiseKernel*>;
+using Unused = absl::flat_hash_set<const ElementKernel*>;
 Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
 
 /// Puts the steps around which products may be computed some rows at a time into those products;
@@ -239,7 +239,7 @@ struct Bound {
   struct OfPanels;
   struct OfStep {
     Types types;
-    PointwiseKernel::Bound kernel;
+    ElementKernel::Bound kernel;
     absl::InlinedVector<Tensor, 1> places;  // by result: where it lives in the arena, or none
     // Ops: arguments with holes for what comes from slots.
     std::optional<ir::Filled> filled;

@@ -52,11 +52,9 @@ class Engines {
   explicit Engines(Prim prim) : prim_(prim) {
     if (jit::open_codegen().codegen == nullptr) return;  // an inference build
     auto arity = static_cast<size_t>(info(prim).arity);
-    jit::ElementwiseSpec spec;
     auto body = [&](absl::Span<const Expr> in) { return Exprs{make(prim, dtype_of<T>, in)}; };
-    spec.body = lower(build(body, std::vector<DType>(arity, dtype_of<T>)));
-    for (size_t k = 0; k <= arity; ++k) spec.operands.push_back({dtype_of<T>});
-    auto made = jit::get_kernel(spec);
+    const auto f = lower(build(body, std::vector<DType>(arity, dtype_of<T>)));
+    auto made = jit::get_kernel(jit::kernel_of_elements(f, 1000, std::vector<Int>(arity, 1)));
     EXPECT_TRUE(made) << info(prim).name << ": " << made.error;
     code_ = made.value;
   }
@@ -81,11 +79,10 @@ class Engines {
     auto at = [](T* p) { return reinterpret_cast<std::byte*>(p); };
     std::byte* data[] = {at(b.in[0]), at(b.in[1]), at(b.got)};
     if (info(prim_).arity == 1) data[1] = data[2];
-    const int64_t extents[] = {static_cast<int64_t>(n)}, origins[] = {0};
-    int64_t strides[] = {sizeof(T), sizeof(T), sizeof(T), 1};
-    strides[info(prim_).arity + 1] = 1;
+    const int64_t extents[] = {static_cast<int64_t>(n)};
+    const int64_t strides[] = {sizeof(T), sizeof(T), sizeof(T)};
     uint64_t error = jit::kNoError;
-    jit::KernelArgs args{data, extents, strides, origins, 0, extents[0], 0, 0, &error};
+    jit::KernelArgs args{data, extents, strides, 0, extents[0], 0, 0, &error};
     code_.fn(&args);
   }
   /// Most chunks are equal as they are; only in others does it count which NaN there is.

@@ -93,11 +93,9 @@ TEST(Background, TheEndOfTheProcessWaitsForTheJobThatRunsAndDropsTheRest) {
 
 /// A kernel of this process that no other test asks for.
 void compile_one(double factor) {
-  ElementwiseSpec spec;
-  spec.body = lower(
-      build([&](absl::Span<const Expr> in) { return Exprs{exp(in[0] * factor)}; }, {DType::f32}));
-  spec.operands = {{DType::f32}, {DType::f32}};
-  (void)get_kernel(spec);
+  const auto f =
+      build([&](absl::Span<const Expr> in) { return Exprs{exp(in[0] * factor)}; }, {DType::f32});
+  (void)get_kernel(kernel_of_elements(lower(f), 1000, {Int(1)}));
 }
 
 /// Asked for by threads that are not the main one.

@@ -49,7 +49,7 @@ size_t count(const std::string& text, const std::string& what) {
 
 Outputs softmax(const Tensors& x) { return {N::softmax(x[0], -1)}; }
 
-TEST(RowGroups, SoftmaxIsOneStepForAllShapes) {
+TEST(FusedRows, SoftmaxIsOneStepForAllShapes) {
   jit::Function f("softmax");
   for (Shape shape : {Shape{3, 700}, Shape{1, 5}, Shape{40, 1}, Shape{0, 4}, Shape{513, 17}})
     expect_same(softmax, {normal(shape, 1)}, f);
@@ -57,7 +57,7 @@ TEST(RowGroups, SoftmaxIsOneStepForAllShapes) {
   EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
 }
 
-TEST(RowGroups, ARowMayHaveSeveralAxes) {
+TEST(FusedRows, ARowMayHaveSeveralAxes) {
   jit::Function f("norm");
   auto body = [](const Tensors& x) -> Outputs {
     return {N::layer_norm(x[0], Shape{6, 7}, Arg(), Arg(), 1e-5)};
@@ -66,7 +66,7 @@ TEST(RowGroups, ARowMayHaveSeveralAxes) {
   EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
 }
 
-TEST(RowGroups, WhatIsReadOutsideIsKept) {
+TEST(FusedRows, WhatIsReadOutsideIsKept) {
   jit::Function f("kept");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor e = M::exp(x[0]);
@@ -77,7 +77,7 @@ TEST(RowGroups, WhatIsReadOutsideIsKept) {
   expect_same(body, {normal({9, 33}, 3)}, f);
 }
 
-TEST(RowGroups, ValuesOfRowsWithoutTheReducedAxisReadOthersByRow) {
+TEST(FusedRows, ValuesOfRowsWithoutTheReducedAxisReadOthersByRow) {
   jit::Function f("no_keepdim");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor s = R::sum(M::square(x[0]), {Int(1)}, false);
@@ -89,7 +89,7 @@ TEST(RowGroups, ValuesOfRowsWithoutTheReducedAxisReadOthersByRow) {
   EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
 }
 
-TEST(RowGroups, RowsOfDifferentLengthsAreNoOneKernel) {
+TEST(FusedRows, RowsOfDifferentLengthsAreNoOneKernel) {
   jit::Function f("lengths");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor change = M::mul(R::sum(x[1], {Int(1)}, false), 0.5);
@@ -98,7 +98,7 @@ TEST(RowGroups, RowsOfDifferentLengthsAreNoOneKernel) {
   for (int64_t other : {1, 5}) expect_same(body, {normal({9, 2}, 3), normal({9, other}, 4)}, f);
 }
 
-TEST(RowGroups, WhatFollowsAGroupRunsBehindIt) {
+TEST(FusedRows, WhatFollowsAGroupRunsBehindIt) {
   jit::Function f("followed");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor centred = M::sub(x[0], R::mean(x[0], {Int(1)}, true));
@@ -110,7 +110,7 @@ TEST(RowGroups, WhatFollowsAGroupRunsBehindIt) {
   EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
 }
 
-TEST(RowGroups, SumsOverTheRowsBelongToThem) {
+TEST(FusedRows, SumsOverTheRowsBelongToThem) {
   jit::Function f("columns");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor before = R::sum(x[1], {Int(0)}, true);  // of what the group reads, and read behind it
@@ -124,7 +124,7 @@ TEST(RowGroups, SumsOverTheRowsBelongToThem) {
   EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
 }
 
-TEST(RowGroups, RowsOfSeveralAxesAreSummed) {
+TEST(FusedRows, RowsOfSeveralAxesAreSummed) {
   jit::Function f("lead");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor e = M::exp(x[0]);
@@ -136,7 +136,7 @@ TEST(RowGroups, RowsOfSeveralAxesAreSummed) {
   EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
 }
 
-TEST(RowGroups, KnownSizesOfOneAreNoAxesOfRows) {
+TEST(FusedRows, KnownSizesOfOneAreNoAxesOfRows) {
   auto body = [](const Tensors& x) -> Outputs {
     Tensor e = M::exp(S::unsqueeze(x[0], 0));
     Tensor y = M::sub(e, R::mean(e, {Int(-1)}, true));
@@ -151,7 +151,7 @@ TEST(RowGroups, KnownSizesOfOneAreNoAxesOfRows) {
   }
 }
 
-TEST(RowGroups, ASumThatAMemberReadsStaysOutside) {
+TEST(FusedRows, ASumThatAMemberReadsStaysOutside) {
   jit::Function f("read");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor e = M::exp(x[0]), s = R::sum(e, {Int(1)}, true);
@@ -162,7 +162,7 @@ TEST(RowGroups, ASumThatAMemberReadsStaysOutside) {
   for (Shape shape : {Shape{9, 33}, Shape{600, 7}}) expect_same(body, {normal(shape, 4)}, f);
 }
 
-TEST(RowGroups, ATemporaryMayLieWhereItsResultWillBe) {
+TEST(FusedRows, ATemporaryMayLieWhereItsResultWillBe) {
   jit::Function f("replaced");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor e = M::exp(x[0]);  // the last to read it replaces it
@@ -181,7 +181,7 @@ TEST(RowGroups, ATemporaryMayLieWhereItsResultWillBe) {
   expect_same(same, {normal({9, 33}, 3)}, g);
 }
 
-TEST(RowGroups, AReductionOverLeadingAxesStaysOutside) {
+TEST(FusedRows, AReductionOverLeadingAxesStaysOutside) {
   jit::Function f("columns");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor e = M::exp(x[0]);
@@ -191,7 +191,7 @@ TEST(RowGroups, AReductionOverLeadingAxesStaysOutside) {
   expect_same(body, {normal({9, 33}, 4)}, f);
 }
 
-TEST(RowGroups, ABroadcastRowIsNotARowOfTheGroup) {
+TEST(FusedRows, ABroadcastRowIsNotARowOfTheGroup) {
   jit::Function f("broadcast");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor s = R::sum(M::exp(x[0]), {Int(1)}, true);  // 4 rows, or 1
@@ -265,7 +265,7 @@ TEST(Epilogues, AProductThatOthersReadIsKept) {
 }
 
 /// As a text has it that no pass has rewritten: equal sizes by two names.
-TEST(RowGroups, SizesThatAreEqualByAnAssumption) {
+TEST(FusedRows, SizesThatAreEqualByAnAssumption) {
   const jit::Program p(ir::parse(R"(graph f(%x: f32[s0, s1], %y: f32[s2, s3]) -> (f32[s0]) {
   size s0 = 3
   size s1 = 4

@@ -32,9 +32,8 @@ struct Built {
   jit::LoadedCodeRef code;
   jit::KernelFn fn = nullptr;
 };
-template <class Spec>
-Built compile(const Spec& spec, const jit::Target& target) {
-  auto object = codegen()->compile(spec, target);
+inline Built compile(const jit::Kernel& kernel, const jit::Target& target) {
+  auto object = codegen()->compile(kernel, target);
   EXPECT_TRUE(object) << object.error;
   if (!object) return {};
   auto loaded = codegen()->load(object.value);
@@ -66,11 +65,18 @@ class GuardedBytes {
   size_t size_;
 };
 
+/// How an operand moves along the last axis.
+enum class Stride : uint8_t { contiguous, uniform, strided };
+
+/// The step of an IndexMap that moves so.
+inline Int step_of(Stride stride) {
+  return stride == Stride::contiguous ? 1 : stride == Stride::uniform ? 0 : 2;
+}
+
 /// An operand laid out over `extents`: which byte each element is at. Axes may be padded and run
 /// backwards.
 struct Layout {
   DType dtype;
-  jit::Stride stride;
   std::vector<int64_t> strides;  // bytes
   int64_t origin = 0;            // of the element at 0, from the lowest byte
   size_t bytes = 0;
@@ -85,21 +91,19 @@ struct Layout {
   }
 };
 
-inline Layout make_layout(DType dtype, jit::Stride inner, const std::vector<int64_t>& extents,
+inline Layout make_layout(DType dtype, Stride inner, const std::vector<int64_t>& extents,
                           std::mt19937_64& rng, bool input) {
-  Layout layout{dtype, inner, std::vector<int64_t>(extents.size())};
+  Layout layout{dtype, std::vector<int64_t>(extents.size())};
   const auto size = static_cast<int64_t>(size_of(dtype));
   int64_t span = size;
   for (size_t axis = extents.size(); axis-- > 0;) {
     int64_t step = span;
     const bool innermost = axis + 1 == extents.size();
-    if (innermost && inner == jit::Stride::uniform) step = 0;
-    if (innermost && inner == jit::Stride::strided)
-      step = size * static_cast<int64_t>(1 + rng() % 3);
+    if (innermost && inner == Stride::uniform) step = 0;
+    if (innermost && inner == Stride::strided) step = size * static_cast<int64_t>(1 + rng() % 3);
     if (!innermost && rng() % 3 == 0) step += size * static_cast<int64_t>(rng() % 4);
     if (!innermost && input && rng() % 5 == 0) step = 0;
-    const bool backwards =
-        step != 0 && (!innermost || inner == jit::Stride::strided) && rng() % 3 == 0;
+    const bool backwards = step != 0 && (!innermost || inner == Stride::strided) && rng() % 3 == 0;
     layout.strides[axis] = backwards ? -step : step;
     if (backwards) layout.origin += step * (extents[axis] - 1);
     span = std::max(span, step * (extents[axis] - 1) + span);

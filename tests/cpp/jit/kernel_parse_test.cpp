@@ -241,7 +241,7 @@ TEST(KernelParse, ErrorsOfStatements) {
 TEST(KernelParse, ChangedTextsAreErrorsOrKernels) {
   std::mt19937_64 rng(7);
   int read = 0, right = 0;
-  for (uint64_t round = 0; round < 5000; ++round) {
+  for (uint64_t round = 0; round < 6000; ++round) {
     std::string text(kCentred);
     if (round % 2 == 0) text = random_kernel(rng() % 100).kernel.print();
     for (uint64_t left = 1 + rng() % 3; left > 0; --left) {

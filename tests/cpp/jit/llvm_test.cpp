@@ -26,7 +26,35 @@ using testing::make_layout;
 using testing::random_program;
 using testing::read;
 using testing::same_value;
+using testing::Stride;
 using testing::targets;
+
+/// A lowered function of elements, and how each operand and then each result moves.
+struct Elements {
+  ScalarFunction lowered;
+  std::vector<Stride> strides;
+  int rank = 1;
+
+  DType dtype(size_t k) const {
+    const size_t inputs = lowered.inputs.size();
+    return k < inputs ? lowered.inputs[k] : lowered.output_types[k - inputs];
+  }
+  /// Over `rank` axes: all but the last are numbers to the code.
+  Kernel kernel() const {
+    std::vector<Int> steps;
+    for (size_t k = 0; k < lowered.inputs.size(); ++k)
+      steps.push_back(testing::step_of(strides[k]));
+    Kernel kernel = kernel_of_elements(lowered, 1000, steps);
+    kernel.axes.assign(static_cast<size_t>(rank), {Int(1000)});
+    kernel.parallel = rank;
+    each_access(kernel.body, [&](Access& a, bool) {
+      const Int last = testing::step_of(strides[static_cast<size_t>(a.buf)]);
+      a.map.strides.assign(static_cast<size_t>(rank), Int(1000));
+      a.map.strides.back() = last;
+    });
+    return kernel;
+  }
+};
 
 /// One run of a kernel over random operands, compared element by element.
 struct Trial {
@@ -34,33 +62,18 @@ struct Trial {
   std::vector<Layout> layouts;
   std::vector<std::unique_ptr<GuardedBytes>> memory;
   std::vector<std::vector<std::byte>> before;
-  std::vector<int64_t> strides, origins;
+  std::vector<int64_t> strides;
   int64_t positions = 1;
 
-  /// `body` is the unlowered function; index leaf k counts axis k.
-  Trial(const ElementwiseSpec& spec, std::vector<int64_t> shape, std::mt19937_64& rng)
+  Trial(const Elements& e, std::vector<int64_t> shape, std::mt19937_64& rng)
       : extents(std::move(shape)) {
-    for (int64_t e : extents) positions *= e;
-    const size_t inputs = spec.body.inputs.size();
-    for (size_t k = 0; k < spec.operands.size(); ++k) {
-      layouts.push_back(
-          make_layout(spec.operands[k].dtype, spec.operands[k].stride, extents, rng, k < inputs));
+    for (int64_t n : extents) positions *= n;
+    const size_t inputs = e.lowered.inputs.size();
+    for (size_t k = 0; k < e.strides.size(); ++k) {
+      layouts.push_back(make_layout(e.dtype(k), e.strides[k], extents, rng, k < inputs));
       memory.push_back(std::make_unique<GuardedBytes>(positions == 0 ? 0 : layouts[k].bytes));
       keep(k, rng);
       strides.insert(strides.end(), layouts[k].strides.begin(), layouts[k].strides.end());
-    }
-    int64_t step = 1;  // linear, row-major
-    std::vector<int64_t> linear(extents.size());
-    for (size_t axis = extents.size(); axis-- > 0;) {
-      linear[axis] = step;
-      step *= extents[axis];
-    }
-    strides.insert(strides.end(), linear.begin(), linear.end());
-    origins.push_back(0);
-    for (int leaf = 0; leaf < spec.indices; ++leaf) {
-      for (size_t axis = 0; axis < extents.size(); ++axis)
-        strides.push_back(static_cast<int>(axis) == leaf ? 1 : 0);
-      origins.push_back(0);
     }
   }
 
@@ -72,7 +85,7 @@ struct Trial {
 
   KernelArgs args(const std::vector<std::byte*>& data, int64_t begin, int64_t end,
                   uint64_t* error) const {
-    return {data.data(), extents.data(), strides.data(), origins.data(), begin, end, 11, 22, error};
+    return {data.data(), extents.data(), strides.data(), begin, end, 11, 22, error};
   }
   std::vector<std::byte*> addresses() const {
     std::vector<std::byte*> data;
@@ -103,17 +116,8 @@ struct Trial {
         inputs.push_back(read(before[k].data() + layouts[k].at(extents, position) +
                                   part * size_of(real_type(f.inputs[k])),
                               real_type(f.inputs[k])));
-    std::vector<int64_t> index(extents.size());
-    for (size_t axis = extents.size(), rest = static_cast<size_t>(position); axis-- > 0;) {
-      index[axis] = static_cast<int64_t>(rest) % extents[axis];
-      rest /= static_cast<size_t>(extents[axis]);
-    }
-    return evaluate(f, {.inputs = inputs,
-                        .index = index,
-                        .linear = position,
-                        .seed = 11,
-                        .call = 22,
-                        .failed = failed});
+    return evaluate(
+        f, {.inputs = inputs, .linear = position, .seed = 11, .call = 22, .failed = failed});
   }
 
   /// Empty when every element and every byte around them is right.
@@ -153,34 +157,31 @@ struct Trial {
   }
 };
 
-ElementwiseSpec make_spec(const ScalarFunction& f, std::mt19937_64* rng = nullptr, int rank = 1) {
-  ElementwiseSpec spec{lower(f), {}, rank};
+Elements elements_of(const ScalarFunction& f, std::mt19937_64* rng = nullptr, int rank = 1) {
+  Elements e{lower(f), {}, rank};
   for (size_t k = 0; k < f.inputs.size() + f.output_types.size(); ++k) {
     const bool in = k < f.inputs.size();
     Stride stride = Stride::contiguous;
     if (rng != nullptr && (*rng)() % 3 == 0) stride = Stride::strided;
     if (rng != nullptr && in && (*rng)() % 5 == 0) stride = Stride::uniform;
-    spec.operands.push_back({in ? f.inputs[k] : f.output_types[k - f.inputs.size()], stride});
+    e.strides.push_back(stride);
   }
-  for (const ExprNode& node : f.graph.nodes())
-    if (node.prim == Prim::index)
-      spec.indices = std::max(spec.indices, static_cast<int>(node.payload) + 1);
-  return spec;
+  return e;
 }
 
 /// Compiles for every target, runs over each of the shapes, and compares.
-void expect_same(const ScalarFunction& f, const ElementwiseSpec& spec,
+void expect_same(const ScalarFunction& f, const Elements& elements,
                  const std::vector<std::vector<int64_t>>& shapes, std::mt19937_64& rng,
                  const std::vector<Target>& on = targets()) {
   for (const Target& target : on) {
-    const Built kernel = compile(spec, target);
+    const Built kernel = compile(elements.kernel(), target);
     ASSERT_NE(kernel.fn, nullptr);
     for (const auto& shape : shapes) {
-      Trial trial(spec, shape, rng);
+      Trial trial(elements, shape, rng);
       const std::string problem = trial.compare(f, trial.run(kernel.fn, rng));
       ASSERT_EQ(problem, "") << target.cpu << "\n"
                              << f.print() << "lowered:\n"
-                             << spec.body.print();
+                             << elements.lowered.print();
     }
   }
 }
@@ -194,7 +195,7 @@ void compare_random_programs(int rounds, uint64_t seed) {
             {.steps = 16, .transcendental = round % 2 == 0, .leaves = true, .inputs = kTensorTypes})
             .built();
     const int rank = 1 + static_cast<int>(rng() % 3);
-    ElementwiseSpec spec = make_spec(f, &rng, rank);
+    const Elements elements = elements_of(f, &rng, rank);
     std::vector<std::vector<int64_t>> shapes;
     for (int i = 0; i < 4; ++i) {
       std::vector<int64_t> shape;
@@ -202,7 +203,7 @@ void compare_random_programs(int rounds, uint64_t seed) {
       shape.back() = 1 + static_cast<int64_t>(rng() % 70);
       shapes.push_back(shape);
     }
-    expect_same(f, spec, shapes, rng);
+    expect_same(f, elements, shapes, rng);
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
@@ -230,9 +231,9 @@ TEST(Llvm, EveryLengthOfEveryDtype) {
         },
         {d, d});
     for (Stride stride : {Stride::contiguous, Stride::strided}) {
-      ElementwiseSpec spec = make_spec(f);
-      for (OperandSpec& operand : spec.operands) operand.stride = stride;
-      expect_same(f, spec, lengths, rng);
+      Elements elements = elements_of(f);
+      elements.strides.assign(elements.strides.size(), stride);
+      expect_same(f, elements, lengths, rng);
       if (HasFatalFailure()) return;
     }
   }
@@ -249,7 +250,7 @@ TEST(Llvm, EveryConversion) {
           return all;
         },
         {from});
-    expect_same(f, make_spec(f), {{700}}, rng);
+    expect_same(f, elements_of(f), {{700}}, rng);
   }
 }
 
@@ -262,7 +263,7 @@ void compare_functions(const std::vector<Target>& on, int64_t elements) {
       const std::vector<DType> types(info(prim).arity, d);
       const auto f =
           build([&](absl::Span<const Expr> in) { return Exprs{make(prim, d, in)}; }, types);
-      expect_same(f, make_spec(f), {{elements}}, rng, on);
+      expect_same(f, elements_of(f), {{elements}}, rng, on);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
@@ -285,19 +286,19 @@ TEST(Llvm, EveryHalfPattern) {
           return Exprs{cast(in[0], DType::f32), cast(cast(in[0], DType::f32) * 1.0009765625, half)};
         },
         {half});
-    const ElementwiseSpec spec = make_spec(f);
+    const Kernel elements = elements_of(f).kernel();
     std::vector<uint16_t> in(65536);
     std::iota(in.begin(), in.end(), 0);
     for (const Target& target : targets()) {
-      const Built kernel = compile(spec, target);
+      const Built kernel = compile(elements, target);
       ASSERT_NE(kernel.fn, nullptr);
       std::vector<uint32_t> wide(in.size());
       std::vector<uint16_t> back(in.size());
       std::byte* data[] = {reinterpret_cast<std::byte*>(in.data()),
                            reinterpret_cast<std::byte*>(wide.data()),
                            reinterpret_cast<std::byte*>(back.data())};
-      const int64_t extent = 65536, strides[] = {2, 4, 2, 1}, origin = 0;
-      const KernelArgs args{data, &extent, strides, &origin, 0, extent};
+      const int64_t extent = 65536, strides[] = {2, 4, 2};
+      const KernelArgs args{data, &extent, strides, 0, extent};
       kernel.fn(&args);
       for (size_t i = 0; i < in.size(); ++i) {
         const std::vector<uint64_t> x = {in[i]};
@@ -319,20 +320,19 @@ TEST(Llvm, ComplexOperandsArePairsInMemory) {
         },
         {d, d, real_type(d)});
     for (int round = 0; round < 4; ++round)
-      expect_same(f, make_spec(f, &rng, 2), {{3, 1}, {2, 8}, {2, 17}, {5, 40}}, rng);
+      expect_same(f, elements_of(f, &rng, 2), {{3, 1}, {2, 8}, {2, 17}, {5, 40}}, rng);
   }
 }
 
-TEST(Llvm, RandomWordsAndIndices) {
+TEST(Llvm, RandomWordsAndPositions) {
   LATHE_NEEDS_LLVM();
   std::mt19937_64 rng(7);
   const auto f = build(
       [](absl::Span<const Expr>) {
-        return Exprs{random_word(0), random_word(3), random_word(9), index(0) * 100 + index(1),
-                     linear_index()};
+        return Exprs{random_word(0), random_word(3), random_word(9), linear_index()};
       },
       {});
-  expect_same(f, make_spec(f, nullptr, 2), {{1, 1}, {3, 21}, {4, 33}}, rng);
+  expect_same(f, elements_of(f, nullptr, 2), {{1, 1}, {3, 21}, {4, 33}}, rng);
 }
 
 TEST(Llvm, RareSidesRunOnlyWhereAsked) {
@@ -347,7 +347,7 @@ TEST(Llvm, RareSidesRunOnlyWhereAsked) {
         return Exprs{rare(lt(x, 0), shared + 1, inner), cast(random_word(2), DType::f32)};
       },
       {DType::f32});
-  expect_same(f, make_spec(f), {{1}, {16}, {37}, {64}}, rng);
+  expect_same(f, elements_of(f), {{1}, {16}, {37}, {64}}, rng);
 }
 
 TEST(Llvm, ChecksReportTheLowestElement) {
@@ -362,7 +362,7 @@ TEST(Llvm, ChecksReportTheLowestElement) {
       },
       {DType::f32});
   for (int round = 0; round < 5; ++round)
-    expect_same(f, make_spec(f, &rng, 2), {{1, 1}, {3, 7}, {2, 16}, {7, 33}}, rng);
+    expect_same(f, elements_of(f, &rng, 2), {{1, 1}, {3, 7}, {2, 16}, {7, 33}}, rng);
 }
 
 TEST(Llvm, IntegerDivisionNeverTraps) {
@@ -377,7 +377,7 @@ TEST(Llvm, IntegerDivisionNeverTraps) {
                        mod(in[0], seven)};
         },
         {d, d});
-    expect_same(f, make_spec(f), {{999}}, rng);
+    expect_same(f, elements_of(f), {{999}}, rng);
   }
 }
 
@@ -391,12 +391,11 @@ TEST(Llvm, ThreadsCompileAndShareAnErrorWord) {
   std::vector<std::thread> threads;
   for (int64_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      const Built kernel = compile(make_spec(f), codegen()->host());
+      const Built kernel = compile(elements_of(f).kernel(), codegen()->host());
       std::byte* data[] = {reinterpret_cast<std::byte*>(in.data()),
                            reinterpret_cast<std::byte*>(out.data())};
-      const int64_t extent = 4000, strides[] = {8, 8, 1}, origin = 0;
-      const KernelArgs args{data,           &extent, strides, &origin, 1000 * t,
-                            1000 * (t + 1), 0,       0,       &error};
+      const int64_t extent = 4000, strides[] = {8, 8};
+      const KernelArgs args{data, &extent, strides, 1000 * t, 1000 * (t + 1), 0, 0, &error};
       kernel.fn(&args);
     });
   for (auto& thread : threads) thread.join();
@@ -409,14 +408,18 @@ TEST(Llvm, RefusesWithReasons) {
   LATHE_NEEDS_LLVM();
   EXPECT_NE(codegen()->target("pentium").error, "");
   const auto f = build([](absl::Span<const Expr> in) { return Exprs{exp(in[0])}; }, {DType::f32});
-  ElementwiseSpec spec = make_spec(f);
-  spec.body = f;
-  EXPECT_EQ(codegen()->compile(spec, codegen()->host()).error, "the body is not lowered");
-  spec = make_spec(f);
-  spec.rank = 17;
-  EXPECT_NE(codegen()->compile(spec, codegen()->host()).error, "");
+  const Target host = codegen()->host();
+  Elements elements = elements_of(f);
+  elements.lowered = f;
+  EXPECT_EQ(codegen()->compile(elements.kernel(), host).error, "the body is not lowered");
+  elements = elements_of(f);
+  elements.rank = 17;
+  EXPECT_EQ(codegen()->compile(elements.kernel(), host).error, "the rank is not within 1 .. 16");
+  const auto counts = build([](absl::Span<const Expr>) { return Exprs{index(0)}; }, {});
+  EXPECT_EQ(codegen()->compile(elements_of(counts).kernel(), host).error,
+            "the body asks for a position along an axis");
   EXPECT_NE(codegen()->load("garbage").error, "");
-  auto object = codegen()->compile(make_spec(f), codegen()->host());
+  auto object = codegen()->compile(elements_of(f).kernel(), host);
   ASSERT_TRUE(object) << object.error;
   EXPECT_NE(
       codegen()->load(std::string_view(object.value).substr(0, object.value.size() / 2)).error, "");
@@ -428,17 +431,16 @@ TEST(Llvm, GeneratedCodeFusesNothingByItself) {
   LATHE_NEEDS_LLVM();
   const auto f = build([](absl::Span<const Expr> in) { return Exprs{in[0] * in[1] + in[2]}; },
                        {DType::f32, DType::f32, DType::f32});
-  const auto text = codegen()->print(make_spec(f), codegen()->host());
+  const auto text = codegen()->print(elements_of(f).kernel(), codegen()->host());
   ASSERT_TRUE(text) << text.error;
   for (const char* word : {"fast", "contract", "reassoc", "nnan", "fmuladd"})
     EXPECT_EQ(text.value.find(std::string(" ") + word), std::string::npos) << word;
-  const auto object = codegen()->compile(make_spec(f), codegen()->host());
-  const Built kernel = compile(make_spec(f), codegen()->host());
+  const Built kernel = compile(elements_of(f).kernel(), codegen()->host());
   float x = 1 + 0x1p-13f, y = 1 - 0x1p-13f, z = -1, out = 7;
   std::byte* data[] = {reinterpret_cast<std::byte*>(&x), reinterpret_cast<std::byte*>(&y),
                        reinterpret_cast<std::byte*>(&z), reinterpret_cast<std::byte*>(&out)};
-  const int64_t extent = 1, strides[] = {4, 4, 4, 4, 1}, origin = 0;
-  const KernelArgs args{data, &extent, strides, &origin, 0, 1};
+  const int64_t extent = 1, strides[] = {4, 4, 4, 4};
+  const KernelArgs args{data, &extent, strides, 0, 1};
   kernel.fn(&args);
   EXPECT_EQ(out, 0.0f);  // an FMA would give -2^-26
 }

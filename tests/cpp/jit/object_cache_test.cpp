@@ -207,19 +207,17 @@ TEST(ObjectCache, ManyWritersAndReaders) {
 }
 
 // ── with real kernels ───────────────────────────────────────────────────────────────────────────
-ElementwiseSpec scale_by(double factor) {
-  ElementwiseSpec spec;
-  spec.body =
-      lower(build([&](absl::Span<const Expr> in) { return Exprs{in[0] * factor}; }, {DType::f32}));
-  spec.operands = {{DType::f32}, {DType::f32}};
-  return spec;
+Kernel scale_by(double factor) {
+  const auto f =
+      build([&](absl::Span<const Expr> in) { return Exprs{in[0] * factor}; }, {DType::f32});
+  return kernel_of_elements(lower(f), 1000, {Int(1)});
 }
 
 float run_once(KernelFn fn, float x) {
   float out = 0;
   std::byte* data[] = {reinterpret_cast<std::byte*>(&x), reinterpret_cast<std::byte*>(&out)};
-  const int64_t extent = 1, strides[] = {4, 4, 1}, origin = 0;
-  const KernelArgs args{data, &extent, strides, &origin, 0, 1};
+  const int64_t extent = 1, strides[] = {4, 4};
+  const KernelArgs args{data, &extent, strides, 0, 1};
   fn(&args);
   return out;
 }
@@ -230,8 +228,8 @@ TEST(Kernels, ComeFromTheCompilerThenMemoryThenDisk) {
   const FlagScope cache_dir(Flag::cache_dir, folder.path());
   ASSERT_TRUE(get_kernel(scale_by(3.0625)));  // from here on it is known what this machine is
   const size_t before = folder.files();
-  const ElementwiseSpec spec = scale_by(1.2345);
-  const auto first = get_kernel(spec), second = get_kernel(spec);
+  const Kernel kernel = scale_by(1.2345);
+  const auto first = get_kernel(kernel), second = get_kernel(kernel);
   ASSERT_TRUE(first) << first.error;
   EXPECT_EQ(first.value.from, KernelFrom::compiler);
   EXPECT_EQ(second.value.from, KernelFrom::memory);
@@ -281,10 +279,9 @@ TEST(ObjectImage, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(load_image("garbage").error, "not an object for x86-64");
   if (open_codegen().codegen == nullptr) GTEST_SKIP() << open_codegen().reason;
   Codegen& codegen = *open_codegen().codegen;
-  ElementwiseSpec spec = scale_by(1);  // a remainder is a call
-  spec.body = lower(
-      build([](absl::Span<const Expr> in) { return Exprs{fmod(in[0], in[0])}; }, {DType::f32}));
-  auto calls = codegen.compile(spec, codegen.host());
+  const auto f = build([](absl::Span<const Expr> in) { return Exprs{fmod(in[0], in[0])}; },
+                       {DType::f32});  // a remainder is a call
+  auto calls = codegen.compile(kernel_of_elements(lower(f), 1000, {Int(1)}), codegen.host());
   ASSERT_TRUE(calls) << calls.error;
   EXPECT_EQ(load_image(calls.value).error, "the code calls what is not in the object");
   EXPECT_TRUE(codegen.load(calls.value));  // LLVM's linker knows what it is
@@ -302,13 +299,13 @@ TEST(ObjectImage, RefusesWhatItDoesNotKnow) {
 
 TEST(Kernels, KeysTellApartWhatCodeDependsOn) {
   const Target a{"x", "+avx"}, b{"x", "-avx"};
-  ElementwiseSpec spec = scale_by(2.5);
-  const std::string key = kernel_key(kernel_text(spec), a);
+  Kernel kernel = scale_by(2.5);
+  const std::string key = kernel_key(kernel_text(kernel), a);
   EXPECT_EQ(kernel_key(kernel_text(scale_by(2.5)), a), key);
-  EXPECT_NE(kernel_key(kernel_text(spec), b), key);
+  EXPECT_NE(kernel_key(kernel_text(kernel), b), key);
   EXPECT_NE(kernel_key(kernel_text(scale_by(2.25)), a), key);
-  spec.operands[0].stride = Stride::strided;
-  EXPECT_NE(kernel_key(kernel_text(spec), a), key);
+  each_access(kernel.body, [](Access& access, bool) { access.map.strides[0] = 3; });
+  EXPECT_NE(kernel_key(kernel_text(kernel), a), key);
 }
 
 }  // namespace

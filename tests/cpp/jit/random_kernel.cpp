@@ -87,8 +87,10 @@ class Maker {
 
   RandomKernel run() {
     symbolic_ = pick(2) == 0;
+    elements_ = pick(5) == 0;
     choose_axes();
-    const size_t statements = 1 + pick(4);
+    const size_t statements = elements_ ? 0 : 1 + pick(4);
+    if (elements_) k_.body.push_back({compute(/*along=*/true)});
     for (size_t s = 0; s < statements; ++s) {
       const size_t kind = pick(line_ ? 5 : 7);
       if (kind == 0) k_.body.push_back({compute(/*along=*/false)});
@@ -105,7 +107,7 @@ class Maker {
  private:
   size_t pick(size_t n) { return rng_() % n; }
   int64_t below(int64_t n) { return static_cast<int64_t>(pick(static_cast<size_t>(n))); }
-  size_t inner() const { return rows_.size(); }
+  size_t inner() const { return rows_.size() - (elements_ ? 1 : 0); }
 
   // ── sizes ──
 
@@ -134,9 +136,11 @@ class Maker {
       for (size_t a = 0; a < axes; ++a) rows_.push_back(1 + below(axes == 1 ? 7 : 4));
       if (pick(25) == 0) rows_[pick(axes)] = 0;
     }
+    if (elements_) rows_.push_back(length_);
     for (int64_t n : rows_) k_.axes.push_back({size(n)});
-    k_.axes.push_back({size(length_)});
     k_.parallel = static_cast<int>(rows_.size());
+    if (elements_) return;
+    k_.axes.push_back({size(length_)});
     line_ = pick(5) == 0 && rows_.size() == 1 && rows_[0] > 0 && length_ > 0;
     if (line_) k_.line = size(rows_[0] * length_ - below(length_));
   }
@@ -150,12 +154,12 @@ class Maker {
     map.strides.assign(k_.axes.size(), Int(0));
     for (size_t axis = k_.axes.size(); axis-- > 0;) {
       const bool is_inner = axis == inner();
-      if (is_inner && (!along || output)) {
+      if (is_inner && (!along || (output && (!elements_ || pick(2) == 0)))) {
         map.strides[axis] = Int(along ? 1 : 0);
         if (along) span += std::max<int64_t>(0, length_ - 1);
         continue;
       }
-      int64_t step = is_inner ? below(4) : span;
+      int64_t step = is_inner ? (output ? 1 : 0) + below(4) : span;
       if (!is_inner && !output && pick(3) == 0) step = 0;
       if (!is_inner && step != 0) step += below(3);
       const int64_t reach = step * std::max<int64_t>(0, extent(axis) - 1);
@@ -193,7 +197,7 @@ class Maker {
   }
 
   Access result(DType d, bool along) {
-    const bool local = pick(2) == 0;
+    const bool local = !elements_ && pick(2) == 0;
     const int b = add(d, local ? Space::local : Space::argument,
                       !local  ? Int(0)
                       : along ? k_.axes.back().extent
@@ -340,6 +344,7 @@ class Maker {
   RandomKernel out_;
   Kernel& k_ = out_.kernel;
   bool symbolic_ = false, line_ = false;
+  bool elements_ = false;  // one computation, and no axis inside
   std::vector<int64_t> rows_;
   int64_t length_ = 0;
   std::vector<int> inputs_, outputs_;

@@ -1,5 +1,5 @@
-// Kernels at random, of all that every engine takes: rows of up to three axes, or pieces of a line,
-// and one axis along each; and memory to run them on.
+// Kernels at random, of all that every engine takes: elements of up to four axes, rows of up to
+// three or pieces of a line and one axis along each; and memory to run them on.
 #pragma once
 
 #include "jit/kernel_ir/kernel.h"

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/flags.h"
+#include "jit/kernel/element_kernel.h"
 #include "jit/kernel/row_kernel.h"
 #include "jit/kernel_ir/interpret.h"
 #include "jit/kernel_ir/parse.h"
@@ -42,16 +43,25 @@ class Comparison {
     ASSERT_EQ(verify(read), "") << told("its text");
     interpret(k, expected_.begins, expected_.uniforms, value());
     // By turns of the kernel itself and of what was read.
-    const RowKernel rows[] = {RowKernel(LoweredRows{k, {}, {}, {}, {}}),
-                              RowKernel(LoweredRows{read, {}, {}, {}, {}})};
+    if (of_elements(k) != nullptr) {
+      const ElementKernel both[] = {ElementKernel({k, {}, {}}), ElementKernel({read, {}, {}})};
+      return engines(both, targets);
+    }
+    const RowKernel both[] = {RowKernel({k, {}, {}, {}, {}}), RowKernel({read, {}, {}, {}, {}})};
+    engines(both, targets);
+  }
+
+ private:
+  template <class K>
+  void engines(const K (&both)[2], absl::Span<const Target> targets) {
     size_t turn = seed_;
     for (const SimdLoops* loops : simd_loop_sets()) {
       FlagScope with(Flag::isa, loops->name);
       for (size_t more = 0; more < 2; ++more)
-        ASSERT_NO_FATAL_FAILURE(expect_same(rows[more], nullptr, turn++, loops->name));
+        ASSERT_NO_FATAL_FAILURE(expect_same(both[more], nullptr, turn++, loops->name));
     }
     for (const Target& target : targets) {
-      const Kernel lowered = with_lowered_functions(rows[turn % 2].loops());
+      const Kernel lowered = with_lowered_functions(both[turn % 2].loops());
       const Result<std::string> object = testing::codegen()->compile(lowered, target);
       ASSERT_EQ(static_cast<bool>(object), random_.compiles) << object.error << told(target.key());
       if (!object) continue;
@@ -59,12 +69,11 @@ class Comparison {
       ASSERT_TRUE(code) << code.error << told(target.key());
       const auto fn = reinterpret_cast<KernelFn>(code.value->symbol(kKernelSymbol));
       for (size_t more = 0; more < std::size(kThreads); ++more)
-        ASSERT_NO_FATAL_FAILURE(expect_same(rows[turn % 2], fn, turn + more, target.key()));
+        ASSERT_NO_FATAL_FAILURE(expect_same(both[turn % 2], fn, turn + more, target.key()));
       ++turn;
     }
   }
 
- private:
   std::function<int64_t(Int)> value() const {
     return [this](Int e) { return random_.value(e); };
   }
@@ -72,7 +81,8 @@ class Comparison {
     return absl::StrCat("\nseed ", seed_, " by ", by, "; again: LATHE_KERNELS_SEED=", seed_,
                         " RandomKernels.OneSeed\n", text_);
   }
-  void expect_same(const RowKernel& kernel, KernelFn fn, size_t turn, std::string_view by) {
+  template <class K>
+  void expect_same(const K& kernel, KernelFn fn, size_t turn, std::string_view by) {
     const char* threads = kThreads[turn % std::size(kThreads)];
     FlagScope on(Flag::threads, threads);
     const KernelArguments got(random_, seed_);

@@ -27,7 +27,7 @@ bool same_value(DType dtype, uint64_t a, uint64_t b);
 struct ProgramOptions {
   int steps = 12;
   bool transcendental = true;
-  bool leaves = false;                            // index, linear and random, too
+  bool leaves = false;                            // positions and random words, too
   absl::Span<const DType> inputs = kScalarTypes;  // what inputs are drawn from
 };
 

@@ -292,9 +292,7 @@ struct Broken final : Codegen {
   Target host() const override { return {"stand-in", "+none"}; }
   Result<Target> target(std::string_view, bool) const override { return {host(), {}}; }
   static Result<std::string> fail() { FAIL; }
-  Result<std::string> compile(const ElementwiseSpec&, const Target&) override { return fail(); }
   Result<std::string> compile(const Kernel&, const Target&) override { return fail(); }
-  Result<std::string> print(const ElementwiseSpec&, const Target&) override { return fail(); }
   Result<std::string> print(const Kernel&, const Target&) override { return fail(); }
   Result<LoadedCodeRef> load(std::string_view) override { return {{}, "no loader"}; }
 };

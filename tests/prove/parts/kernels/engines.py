@@ -9,7 +9,7 @@ LINE = Line(3, "Random kernels and schedules: the same bytes in every engine", p
 
 @LINE.part("kernels of the IR over its interpreter, the SIMD interpreter and LLVM", minutes=2)
 def kernels():
-    return cpp_tests("kernel-ir", "KernelIr.*:RowGroups.*:Llvm.*")
+    return cpp_tests("kernel-ir", "KernelIr.*:FusedRows.*:Llvm.*")
 
 
 def random_kernels(count, **more):

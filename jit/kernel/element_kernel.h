@@ -1,46 +1,43 @@
-// A pointwise kernel ready to run: the SIMD interpreter at once, machine code when it is ready.
-// the same kernel, the same bits.
+// A kernel of one computation, element by element, ready to run: by the SIMD interpreter at once,
+// by machine code when that is ready. The same bits.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
+#include "jit/kernel/compiled_kernel.h"
 #include "jit/kernel/lower.h"
-#include "jit/kernel/machine_code.h"
 #include "kernels/own/program.h"
 #include "kernels/problem/line.h"
 
 namespace lathe::jit {
 
-class PointwiseKernel {
+class ElementKernel : public CompiledKernel {
  public:
-  explicit PointwiseKernel(const Lowered& lowered);
+  explicit ElementKernel(const Lowered& lowered);
 
-  const Kernel& loops() const { return loops_; }
   const std::vector<int>& tensors() const { return tensors_; }
   const std::vector<Number>& numbers() const { return numbers_; }
   /// Whether a whole run only moves elements, by the code that copies tensors everywhere: it knows
   /// short rows and transposes, which a loop along the last axis is slow at.
   bool moves(Wanted wanted) const {
-    return wanted == Wanted::either && simd_.copies() && buffer_of_[0] >= 0;  // not of a number
+    return wanted == Wanted::either && simd_.copies() &&
+           places()[0].buffer >= 0;  // not of a number
   }
   /// Whether this result may lie on this tensor: where its elements are read is where the results
   /// of the same size are written.
   bool may_replace(size_t tensor, size_t result) const;
 
-  /// Its Ints as numbers, for one set of sizes.
-  struct Bound {
-    int64_t elements = 0;
-    absl::InlinedVector<int64_t, 6> extents;
-    std::vector<int64_t>
-        strides;  // rows of rank numbers: operands in bytes, then `linear` in elements
-    std::vector<int64_t> offsets;  // bytes into each buffer operand
+  struct Bound : CompiledKernel::Bound {
+    int64_t elements = 1;
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
   using Run = KernelRun;
   /// Throws ValueError for a failed check. Any number of threads at once.
   Engine run(const Bound& bound, const Run& run) const;
+  /// The same by this code; none: by the SIMD interpreter.
+  void run(KernelFn fn, const Bound& bound, const Run& run) const;
 
   /// Does now what a run like this could fail at before it touches an element. Throws what it
   /// would.
@@ -51,7 +48,9 @@ class PointwiseKernel {
   /// A run in pieces that the caller shares out: what a contraction has just finished.
   class Launch {
    public:
-    Launch(const PointwiseKernel& kernel, const Bound& bound, const Run& run);
+    Launch(const ElementKernel& kernel, const Bound& bound, const Run& run)
+        : Launch(bound.elements == 0 ? nullptr : kernel.code_for(run), kernel, bound, run) {}
+    Launch(KernelFn code, const ElementKernel& kernel, const Bound& bound, const Run& run);
     /// Row-major positions [begin, end), each once, from any thread.
     void piece(int64_t begin, int64_t end);
     /// How many positions are worth handing to a thread.
@@ -66,7 +65,7 @@ class PointwiseKernel {
    private:
     void by_simd(int64_t begin, int64_t end);
 
-    const PointwiseKernel& kernel_;
+    const ElementKernel& kernel_;
     const Bound& bound_;
     const Run& run_;
     KernelFn code_;                              // null: the SIMD interpreter
@@ -87,8 +86,8 @@ class PointwiseKernel {
     Repeated(const Repeated&) = delete;
 
    private:
-    friend class PointwiseKernel;
-    Repeated(const PointwiseKernel& kernel, const Bound& bound, const Run& run, KernelFn code);
+    friend class ElementKernel;
+    Repeated(const ElementKernel& kernel, const Bound& bound, const Run& run, KernelFn code);
     struct Place {
       size_t operand, buffer;
       int64_t offset;  // bytes
@@ -99,39 +98,24 @@ class PointwiseKernel {
     std::vector<int64_t> strides_;
     absl::InlinedVector<Place, 8> tensors_;
     absl::InlinedVector<std::byte*, 8> places_;
-    int64_t origin_ = 0;
     KernelArgs args_;
   };
   /// Null where that would do something else: no machine code yet, checks that may fail, work for
   /// several threads.
   std::unique_ptr<Repeated> repeated(const Bound& bound, const Run& run) const;
 
-  const MachineCode& code() const { return code_; }
-  /// The generator's instructions for it, for people; or why there are none.
-  std::string vectors() const;
-
  private:
-  KernelFn code_for(const Run& run) const { return code_.for_run(run.wanted, run.op, run.site); }
-  MachineCode::Get make_code() const;
+  KernelFn code_for(const Run& run) const { return code().for_run(run.wanted, run.op, run.site); }
   int64_t grain_of_code() const;  // positions that are worth a thread
-  /// Where operand k of a run begins.
-  std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;
-  ElementwiseSpec spec() const;
   bool moves_like(const Access& load, const Access& store) const;
-  absl::InlinedVector<const Access*, 6> loads() const;  // operands then stores; null: a uniform
   [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
                                  uint32_t code) const;
 
-  Kernel loops_;
   std::vector<int> tensors_;
   std::vector<Number> numbers_;
   own::Program simd_;
-  absl::InlinedVector<int, 8> buffer_of_;
-  absl::InlinedVector<int, 8> uniform_of_;      // slot of operand k, where it is a uniform
-  absl::InlinedVector<int64_t, 8> item_bytes_;  // by operand
-  size_t inputs_ = 0;                           // operands before the stores
-  MachineCode code_;
+  size_t inputs_;  // operands before the stores
 };
 
 }  // namespace lathe::jit
