@@ -136,12 +136,49 @@ void ElementKernel::Launch::piece(int64_t begin, int64_t end) {
   KernelArgs args;
   args.data = places_.data();
   args.extents = bound_.extents.data();
+  by_code(args, begin, end);
+}
+
+void ElementKernel::Launch::by_code(KernelArgs args, int64_t begin, int64_t end) {
   args.strides = bound_.strides.data();
   args.begin = begin;
   args.end = end;
   args.error = reinterpret_cast<uint64_t*>(&error_);
   static_assert(sizeof error_ == sizeof(uint64_t));
   code_(&args);
+}
+
+/// A part of as many rows of the last axis as there are lines, which follow each other along the
+/// axis before; no check tells positions.
+bool ElementKernel::Launch::are_rows(const Epilogue::Lines& lines) const {
+  const size_t rank = bound_.extents.size();
+  if (code_ == nullptr || rank < 2 || kernel_.loops().facts.has_checks) return false;
+  const int64_t length = bound_.extents[rank - 1], rows = bound_.extents[rank - 2];
+  return lines.apart == length && lines.first % length + lines.count <= length &&
+         lines.first / length % rows + lines.lines <= rows;
+}
+
+void ElementKernel::Launch::lines(const Epilogue::Lines& lines) {
+  if (lines.lines == 1 || !are_rows(lines)) {
+    for (int64_t l = 0; l < lines.lines; ++l) {
+      const int64_t first = lines.first + l * lines.apart;
+      piece(first, first + lines.count);
+    }
+    return;
+  }
+  const size_t rank = bound_.extents.size();
+  auto extents = bound_.extents;
+  auto places = places_;
+  int64_t rest = lines.first;
+  for (size_t axis = rank; axis-- > 0; rest /= bound_.extents[axis])
+    for (size_t k = 0; k < places.size(); ++k)
+      places[k] += rest % bound_.extents[axis] * bound_.strides[k * rank + axis];
+  extents[rank - 1] = lines.count;
+  extents[rank - 2] = lines.lines;
+  KernelArgs args;
+  args.data = places.data();
+  args.extents = extents.data();
+  by_code(args, 0, lines.lines * lines.count);
 }
 
 void ElementKernel::Launch::by_simd(int64_t begin, int64_t end) {

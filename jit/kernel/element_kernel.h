@@ -8,6 +8,7 @@
 #include "jit/kernel/compiled_kernel.h"
 #include "jit/kernel/lower.h"
 #include "kernels/own/program.h"
+#include "kernels/problem/epilogue.h"
 #include "kernels/problem/line.h"
 
 namespace lathe::jit {
@@ -53,6 +54,8 @@ class ElementKernel : public CompiledKernel {
     Launch(KernelFn code, const ElementKernel& kernel, const Bound& bound, const Run& run);
     /// Row-major positions [begin, end), each once, from any thread.
     void piece(int64_t begin, int64_t end);
+    /// The same of several lines: by one call of the code, where they are rows of its last axis.
+    void lines(const Epilogue::Lines& lines);
     /// How many positions are worth handing to a thread.
     int64_t grain() const;
     /// Throws what a check found, the lowest position first.
@@ -64,6 +67,8 @@ class ElementKernel : public CompiledKernel {
 
    private:
     void by_simd(int64_t begin, int64_t end);
+    bool are_rows(const Epilogue::Lines& lines) const;
+    void by_code(KernelArgs args, int64_t begin, int64_t end);
 
     const ElementKernel& kernel_;
     const Bound& bound_;

@@ -379,8 +379,8 @@ void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {
   KernelCall call;
   prepare(*s.epilogue, *b.epilogue, call, shares ? s.replaced : -1);
   ElementKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
-  auto apply = [](void* context, int64_t first, int64_t count) {
-    static_cast<ElementKernel::Launch*>(context)->piece(first, first + count);
+  auto apply = [](void* context, const Epilogue::Lines& lines) {
+    static_cast<ElementKernel::Launch*>(context)->lines(lines);
   };
   run_prepared(s, b, out, {apply, &launch});
   if (shares) put(s.out[0], ir::Datum());

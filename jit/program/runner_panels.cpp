@@ -34,9 +34,9 @@ struct Part {
   ElementKernel::Launch launch;
   int64_t first;
 
-  static void apply(void* context, int64_t from, int64_t count) {
+  static void apply(void* context, const Epilogue::Lines& lines) {
     auto& part = *static_cast<Part*>(context);
-    part.launch.piece(part.first + from, part.first + from + count);
+    part.launch.lines({part.first + lines.first, lines.count, lines.lines, lines.apart});
   }
 };
 

@@ -39,8 +39,7 @@ void sum_columns(const ProductRun<T>& run, const ProductPlace& at, int64_t col, 
       run.tiles.matrix_times_columns(m + k, p.right.x_step(), x + k, ldx, static_cast<int>(p.rows),
                                      depth, p.block, cols, y, p.cols, k > 0);
   }
-  if (run.epilogue)
-    for (int64_t i = 0; i < p.rows; ++i) run.epilogue(y - run.out + i * p.cols, cols);
+  if (run.epilogue) run.epilogue({y - run.out, cols, p.rows, p.cols});
 }
 
 /// Do the products, each one row times one column, lie evenly? Steps from one to the next.

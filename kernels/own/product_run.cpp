@@ -246,7 +246,7 @@ class Runner {
   void finish(T* c, int64_t lines, int64_t length, int64_t apart) {
     if (!epilogue_) return;
     if (length == apart) return epilogue_(c - out_, lines * length);  // they follow each other
-    for (int64_t l = 0; l < lines; ++l) epilogue_(c - out_ + l * apart, length);
+    epilogue_({c - out_, length, lines, apart});
   }
 
   /// The last columns of a block, of all its rows, where so few are left that rows are better lanes

@@ -66,10 +66,9 @@ class LinesTask {
     const int64_t stretches = whole ? 1 : part_.lines;
     const int64_t columns = part_.lines * part_.columns / stretches;
     for (int64_t i = 0; i < sums_.count; ++i)
-      for (int64_t r = 0; r < p_.rows; ++r)
-        for (int64_t l = 0; l < stretches; ++l)
-          run_.epilogue(out + i * sums_.out_step + r * p_.cols + part_.first + l * part_.apart,
-                        columns);
+      for (int64_t l = 0; l < stretches; ++l)
+        run_.epilogue(
+            {out + i * sums_.out_step + part_.first + l * part_.apart, columns, p_.rows, p_.cols});
   }
 
   const ProductRun<T>& run_;

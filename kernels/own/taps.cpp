@@ -227,8 +227,7 @@ void WindowTaps::sum_rows(const Sums<T>& sums, const At& at, const Task& task, T
   const int64_t out = at.out + task.row * sums.columns + task.slab * slab_taps();
   sums.tiles.pack_transposed(added, panels, task.rows, static_cast<int>(taps),
                              static_cast<int>(taps), sums.columns, nullptr, sums.out + out);
-  for (int64_t r = 0; sums.epilogue && r < task.rows; ++r)
-    sums.epilogue(out + r * sums.columns, taps);
+  if (sums.epilogue) sums.epilogue({out, taps, task.rows, sums.columns});
 }
 
 /// Products are the lanes: `task.row` counts them.
@@ -280,7 +279,7 @@ void WindowTaps::sum_lanes(const Sums<T>& sums, const At& at, const Task& task, 
     const int64_t out = at.out + task.row * at.out_step + r * sums.columns;
     sums.tiles.pack_transposed(added + r * taps() * lanes_, lanes_, count, width, width,
                                at.out_step, nullptr, sums.out + out);
-    for (int i = 0; sums.epilogue && i < count; ++i) sums.epilogue(out + i * at.out_step, taps());
+    if (sums.epilogue) sums.epilogue({out, taps(), count, at.out_step});
   }
 }
 

@@ -6,16 +6,23 @@
 
 namespace lathe {
 
-/// `apply` is called in pieces: row-major positions [first, first + count) of the contiguous
-/// output, which already hold the contraction's result, rounded to the output's dtype, and are to
-/// be replaced. From any thread of the pool, pieces in any order, each position once. So the bits
-/// are those of separate ops, whoever calls it and when.
+/// `apply` is called in pieces: lines of row-major positions of the contiguous output, which
+/// already hold the contraction's result, rounded to the output's dtype, and are to be replaced.
+/// From any thread of the pool, pieces in any order, each position once. So the bits are those of
+/// separate ops, whoever calls it and when.
 struct Epilogue {
-  void (*apply)(void* context, int64_t first, int64_t count) = nullptr;
+  /// Positions [first, first + count), and of `lines` lines those that lie `apart` from there on.
+  struct Lines {
+    int64_t first, count;
+    int64_t lines = 1, apart = 0;
+  };
+
+  void (*apply)(void* context, const Lines& lines) = nullptr;
   void* context = nullptr;
 
   explicit operator bool() const { return apply != nullptr; }
-  void operator()(int64_t first, int64_t count) const { apply(context, first, count); }
+  void operator()(const Lines& lines) const { apply(context, lines); }
+  void operator()(int64_t first, int64_t count) const { apply(context, {first, count}); }
 
   /// For who cannot call it while they are hot: all n outputs at the end, in pieces that threads
   /// share. `parallel_for`: the pool's; in a plug-in its host's.

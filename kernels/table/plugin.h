@@ -12,7 +12,7 @@
 
 namespace lathe {
 
-inline constexpr uint32_t kPluginAbi = 4;
+inline constexpr uint32_t kPluginAbi = 5;
 
 struct PluginHost {
   std::byte* (*allocate)(size_t bytes);

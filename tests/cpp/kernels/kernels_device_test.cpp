@@ -128,12 +128,14 @@ TEST(KernelsEpilogue, SeesEveryOutputOnceWithItsFinalValue) {
       auto prepared = entry.prepare(entry, {op, all, in, to, DType::f32});
       Doubling doubling{reinterpret_cast<float*>(out.mutable_data()),
                         std::vector<std::atomic<int>>(static_cast<size_t>(m * n))};
-      Epilogue epilogue{[](void* context, int64_t first, int64_t count) {
+      Epilogue epilogue{[](void* context, const Epilogue::Lines& piece) {
                           auto& d = *static_cast<Doubling*>(context);
-                          for (int64_t i = first; i < first + count; ++i) {
-                            d.out[i] *= 2;
-                            ++d.seen[static_cast<size_t>(i)];
-                          }
+                          for (int64_t l = 0; l < piece.lines; ++l)
+                            for (int64_t k = 0; k < piece.count; ++k) {
+                              const int64_t i = piece.first + l * piece.apart + k;
+                              d.out[i] *= 2;
+                              ++d.seen[static_cast<size_t>(i)];
+                            }
                         },
                         &doubling};
       entry.run(entry, *prepared, {in[0].data, in[1].data, to.data, epilogue});

@@ -67,3 +67,34 @@ def test_several_results_keep_the_product_apart_from_all_but_one():
     for _ in range(2):
         for found, wanted in zip(function(*inputs), expected):
             assert np.array_equal(found.numpy(), wanted.numpy())
+
+
+PLANES = {  # sides of the plane; two of them are cut into blocks of columns
+    "small": (7, 7), "odd": (9, 13), "cut": (45, 45), "cut unevenly": (67, 31),
+}  # fmt: skip
+FOLLOWS = {
+    "bias": lambda y, c, z: y + c,
+    "bias and limit": lambda y, c, z: F.relu6(y + c),
+    "affine and residual": lambda y, c, z: F.relu(y * c + c + z),
+    "residual": lambda y, c, z: F.relu(y + z),
+    "of other dtypes": lambda y, c, z: ((y + c).double() * z).half(),
+}
+
+
+@pytest.mark.parametrize("engine", ["simd", "llvm"])
+@pytest.mark.parametrize("follow", FOLLOWS.values(), ids=FOLLOWS)
+@pytest.mark.parametrize("plane", PLANES.values(), ids=PLANES)
+def test_lines_of_a_convolution_are_followed_together(plane, follow, engine, flag):
+    """Some rows of a batch, some columns of each: a kernel takes them at once, or line by line."""
+    for size in (1, 3):
+        x, w = lt.randn(2, 12, *plane), lt.randn(33, 12, size, size)
+        c, z = lt.randn(33, 1, 1), lt.randn(2, 33, *plane)
+
+        def convolved(x, c, z, w=w, padding=size // 2):
+            return follow(F.conv2d(x, w, padding=padding), c, z)
+
+        expected = convolved(x, c, z)
+        flag("engine", engine)
+        flag("threads", "3")
+        found = lt.trace(convolved)(x, c, z)
+        assert found.numpy().tobytes() == expected.numpy().tobytes()
