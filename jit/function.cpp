@@ -108,15 +108,17 @@ static std::vector<std::pair<size_t, size_t>> handed_on(const ir::Graph& graph,
 }
 
 /// The graph has no history of what is written to a leaf with gradients off, though to the tape it
-/// is the leaf as before.
+/// is the leaf as before. `rewritten`: inputs that have another history at the end.
 static void refuse_written_leaves(const ir::Traced& traced, const std::vector<Edge>& inputs,
+                                  const std::vector<bool>& rewritten,
                                   const absl::flat_hash_set<const TapeNode*>& leaves) {
   for (const ir::Write& w : traced.graph.writes()) {
     const size_t i = w.input->index();
     const Edge of =
         i < inputs.size() ? inputs[i] : edge_of(traced.captured_now[i - inputs.size()].tensor());
     const ir::Node* by = w.value->node();
-    if (by == nullptr || !leaves.contains(of.node.get())) continue;
+    if (!leaves.contains(of.node.get())) continue;
+    if (by == nullptr && i < rewritten.size() && rewritten[i]) continue;  // it was handed on
     throw TraceError(
         {.op = traced.graph.name(),
          .problem = "a result leads back to a leaf that is written to inside, and its gradient is "
@@ -124,7 +126,7 @@ static void refuse_written_leaves(const ir::Traced& traced, const std::vector<Ed
          .got = to_string(w.input->type()),
          .expected = "results that need no gradient",
          .next = "call backward() inside of the traced function, or detach() the result",
-         .site = by->site()});
+         .site = by != nullptr ? by->site() : Site()});
   }
 }
 
@@ -175,7 +177,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   c->handed_on = handed_on(c->traced.graph, rewritten);
   written |= !c->handed_on.empty();
   refuse_shared(*c, inputs);
-  refuse_written_leaves(c->traced, histories, leaves);
+  refuse_written_leaves(c->traced, histories, rewritten, leaves);
   c->prepare_guards(names);
   ir::Data all = inputs;
   all.insert(all.end(), c->traced.captured_now.begin(), c->traced.captured_now.end());

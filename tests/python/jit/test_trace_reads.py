@@ -226,8 +226,15 @@ def test_a_leaf_that_a_branch_writes_stays_a_leaf():
         w.requires_grad_()
         return x * w
 
-    with pytest.raises(lt.TraceError, match="leads back to a leaf that is written to inside"):
-        lt.trace(doubled)(lt.ones(2))
+    def replaced(x):
+        w.requires_grad_(False)
+        w.copy_(x)
+        w.requires_grad_()
+        return w * 2
+
+    for written in (doubled, replaced):
+        with pytest.raises(lt.TraceError, match="leads back to a leaf that is written to inside"):
+            lt.trace(written)(lt.ones(2))
 
 
 def test_a_gradient_that_leaves_share():

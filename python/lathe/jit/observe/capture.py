@@ -287,16 +287,11 @@ class Capture:
         return outputs
 
     def _check_turned(self, outputs):
-        """The program itself runs before an argument is told to require grad."""
+        """The program itself runs before a tensor is told to require grad."""
         o = self.observer
         for row, flag in o.turned_tensors():
-            if row.n not in o.stand_ins:
-                o.refuse("the traced code sets whether a tensor that is no argument requires grad",
-                         got=f"{row}.requires_grad, {o.turned[row]} before and {flag} in the end",
-                         next="set it before the call, or set it back before the function "
-                         "returns")  # fmt: skip
             if flag and any(isinstance(t, Tensor) and t.requires_grad for t in outputs):
-                o.refuse("the traced code tells an argument to require grad, and a result leads "
+                o.refuse("the traced code tells a tensor to require grad, and a result leads "
                          "back to it", next="call requires_grad_() before the call, or return "
                          "y.detach()")  # fmt: skip
 

@@ -85,6 +85,7 @@ class Effects:
             self.written.add((row.n, "grad"))
             return self.stand_ins.get(row.n, obj)
         if name == "requires_grad":
+            obj = self._tensor_used(obj)  # as it is before
             self.may_turn(row, obj)
         space = dict_of(obj)
         if space is not None and in_mro(type(obj).__mro__, name)[1] is MISSING:
