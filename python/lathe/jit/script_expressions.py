@@ -459,6 +459,9 @@ class Expressions:
         while True:
             self.session.observer.look_through(f)
             if isinstance(f, types.MethodType):
+                later = self.session.observer.put_off(f)
+                if later is not None:
+                    return later(*args, **kwargs)
                 f, args = f.__func__, [f.__self__, *args]
             elif isinstance(f, functools.partial):
                 args, kwargs = [*f.args, *args], {**f.keywords, **kwargs}

@@ -13,6 +13,10 @@ _MOST_REASONS = 32
 FLAG = "fallback_is_error"
 
 
+# Of what C++ compares alone.
+_ELSE = "sizes, dtypes or layouts of tensors differ, or what the code asked of numbers"
+
+
 class _Trace:
     """What belongs to one program: how results are put together, and what its guards are."""
 
@@ -142,15 +146,17 @@ class Traced(Captured):
         from .observe.capture import Capture
         from .observe.observer import Observer
 
-        concrete, inputs = set(), True
+        concrete, inputs, puts_off = set(), True, True
         while True:
             observer = Observer(frozenset(self._varying), concrete, inputs)
+            observer.may_put_off = puts_off
             captured = Capture(observer, self._function, self._run, args, kwargs)
             captured.observer.recursive = self._recursive
             try:
                 return self._capture(captured), None
             except Restart:
                 concrete = captured.observer.concrete
+                puts_off = captured.observer.may_put_off
                 self._varying |= captured.observer.varying
             except Built as built:
                 return None, built
@@ -273,7 +279,7 @@ class Traced(Captured):
         if only_inputs:  # the next one serves its calls too
             self._engine.drop(number)
             self._traces.pop(number, None)
-        self._reasons.append("; ".join(words[:3]) or "sizes, dtypes or layouts of tensors differ")
+        self._reasons.append("; ".join(words[:3]) or _ELSE)
         del self._reasons[:-_MOST_REASONS]
 
     def _refuse_unsteady(self, number, args, kwargs):

@@ -3,7 +3,15 @@
 import math
 
 from .._errors import typed
-from .schedule import LRScheduler, check_epochs, check_optimizer, per_group, put_rate, refuse
+from .schedule import (
+    LRScheduler,
+    check_epochs,
+    check_optimizer,
+    may_be_put_off,
+    per_group,
+    put_rate,
+    refuse,
+)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -22,6 +30,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         low, share = self.eta_min, self.T_cur / self.T_i
         return self._each(lambda base: low + (base - low) * (1 + math.cos(math.pi * share)) / 2)
 
+    @may_be_put_off
     @typed
     def step(self, epoch=None):
         """Moves on by one, or to an epoch, which may be a fraction."""
@@ -82,6 +91,7 @@ class CyclicLR(_Momentum):
     """
 
     _not_state = ("optimizer", "scale_fn")
+    _calls_users = True
 
     @typed
     def __init__(
@@ -146,6 +156,7 @@ class OneCycleLR(_Momentum):
     and Topin 2019). three_phase: down to the start first, then to the end."""
 
     _not_state = ("optimizer",)
+    _ends = True
 
     @typed
     def __init__(

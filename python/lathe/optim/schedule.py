@@ -53,6 +53,27 @@ def per_group(scheduler, optimizer, name, value):
     return list(value)
 
 
+def changes(schedule):
+    """(the dicts that step() of a schedule changes, whether it may read more than them, whether it
+    may raise)."""
+    state = vars(schedule)
+    found = [state, *state["optimizer"].param_groups]
+    ours = type(schedule).__module__.startswith("lathe.optim.")
+    reads_more = not ours or schedule._calls_users
+    raises = reads_more or schedule._ends
+    for part in state.get("_schedulers", ()):
+        spaces, more, ends = changes(part)
+        found += spaces
+        reads_more, raises = reads_more or more, raises or ends
+    return found, reads_more, raises
+
+
+def may_be_put_off(step):
+    """For a step() that a capture may leave to be called when the program has run."""
+    step.changes = changes
+    return step
+
+
 class LRScheduler:
     """The base: a subclass defines get_lr(), the groups' rates at the step `last_epoch`.
 
@@ -62,6 +83,8 @@ class LRScheduler:
 
     _not_state = ("optimizer",)
     _is_initial = False  # while it is made: many leave the rates then as they are
+    _calls_users = False  # does get_lr() call a function that was given?
+    _ends = False  # is there a last step?
 
     @typed
     def __init__(self, optimizer, last_epoch=-1):
@@ -97,6 +120,7 @@ class LRScheduler:
         """The rate of each group at the step `last_epoch`, from what it is now."""
         raise NotImplementedError
 
+    @may_be_put_off
     @typed
     def step(self, epoch=None):
         """Moves on by one, or to an epoch: then by the rate's formula, where there is one."""

@@ -4,7 +4,15 @@ import math
 from bisect import bisect_right
 
 from .._errors import typed
-from .schedule import LRScheduler, check_optimizer, number, per_group, put_rate, refuse
+from .schedule import (
+    LRScheduler,
+    check_optimizer,
+    may_be_put_off,
+    number,
+    per_group,
+    put_rate,
+    refuse,
+)
 
 
 class SequentialLR(LRScheduler):
@@ -34,6 +42,7 @@ class SequentialLR(LRScheduler):
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
+    @may_be_put_off
     @typed
     def step(self):
         """Moves on by one."""
@@ -71,6 +80,7 @@ class ChainedScheduler(SequentialLR):
         self._schedulers, self.optimizer = schedulers, optimizer
         self._last_lr = self._rates()
 
+    @may_be_put_off
     @typed
     def step(self):
         """Moves each on by one."""
@@ -147,6 +157,7 @@ class ReduceLROnPlateau(LRScheduler):
             limit = best - self.threshold if down else best + self.threshold
         return a < limit if down else a > limit
 
+    @may_be_put_off
     @typed
     def step(self, metrics, epoch=None):
         """Looks at the metric of one more epoch."""

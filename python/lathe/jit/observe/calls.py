@@ -211,6 +211,9 @@ class Calls:
         if self.writes_message(inner):
             return partial(self.logged, f.__self__)
         if type(inner) is types.FunctionType:
+            later = self.put_off(f)
+            if later is not None:
+                return later
             self.swap(inner)
             return f
         return partial(self.call(inner), f.__self__)

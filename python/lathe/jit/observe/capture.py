@@ -264,6 +264,7 @@ class Capture:
             if (row.n, "grad") not in o.written:  # added to what was there
                 o.gradient_row(row, before)
         o.guard_what_stays()
+        o.check_put_off()
         self._note_counters()
         o.refuse_shared_gradients(changed)
         self._note_shared_gradients()
@@ -289,7 +290,7 @@ class Capture:
     def _check_turned(self, outputs):
         """The program itself runs before a tensor is told to require grad."""
         o = self.observer
-        for row, flag in o.turned_tensors():
+        for _, flag in o.turned_tensors():
             if flag and any(isinstance(t, Tensor) and t.requires_grad for t in outputs):
                 o.refuse("the traced code tells a tensor to require grad, and a result leads "
                          "back to it", next="call requires_grad_() before the call, or return "

@@ -221,6 +221,8 @@ def repeat(effects, outputs, objects, memo):
             sys.modules["logging"].Logger.isEnabledFor(owner, name)  # which notes the answer
         elif kind == "turned":
             owner.requires_grad_(value)
+        elif kind == "called":
+            getattr(owner, name)(*value)
         elif kind == "added":
             base_of(type(owner)).extend(owner, value)
         else:

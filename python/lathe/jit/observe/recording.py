@@ -121,6 +121,8 @@ class Recording:
         self.written = set()  # (id of a dict or object, key): from then on, reads are no rows
         self._looked, self._looked_when = {}, 0  # what look_up() found, after so many writes
         self.before = {}  # by id of a container that was written to: (itself, a copy)
+        self.may_put_off = False  # see Effects.put_off()
+        self.changed_later = set()  # ids of dicts that calls change which were put off
         self.varying, self.concrete = set(varying), concrete
         self.alike = {}  # by id: rows of functions for which one with the same code may stand
         self.inputs = inputs  # may numbers be inputs?
@@ -292,6 +294,11 @@ class Recording:
             self.again = True
             raise Restart
 
+    def put_nothing_off(self):
+        """What a call changes that was put off is read or written: the capture begins anew."""
+        self.may_put_off, self.again = False, True
+        raise Restart
+
     def _array(self, row, value):
         try:
             t = _lathe._array_input(value)
@@ -354,6 +361,8 @@ class Recording:
 
     def read_key(self, space, key, raw=False, owner=None):
         """What a dict has at a plain key, by a row if it is from outside."""
+        if id(space) in self.changed_later and key != "params":  # of a group, which no call changes
+            self.put_nothing_off()
         row = self.dict_row(owner, space) if owner is not None else self.row_of(space)
         if row is None or (id(space), key) in self.written:
             return None
@@ -369,6 +378,8 @@ class Recording:
         they are used. deep: those too."""
         kind = type(value)
         row = self.row_of(value)
+        if id(value) in self.changed_later:
+            self.put_nothing_off()
         if (id(value), deep) in self.whole:
             return
         self.whole.add((id(value), deep))
