@@ -78,7 +78,7 @@ void ReduceRun::column_block(const std::byte* x, const ReduceLines& some, bool i
   }
   const auto count = static_cast<size_t>(n), width = static_cast<size_t>(some.all());
   if (p_.reduction_)
-    set_.reduce_columns[fold()][type()](values, rows, count, width, &p_.unit_[0]);
+    set_.reduce_columns[fold()][element_type()](values, rows, count, width, &p_.unit_[0]);
   else
     set_.pick_columns[*p_.pick_][type()](values, at, rows, count, width, begin);
 }

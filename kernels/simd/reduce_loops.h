@@ -90,11 +90,28 @@ LATHE_SIMD S with_element(S a, S b) {
   else
     return F::call(a, b);
 }
-template <class F>
-struct WithElement {
-  template <class S>
-  LATHE_SIMD static S call(S a, S b) {
-    return with_element<F>(a, b);
+
+/// How elements become vectors S: those of its type as they lie.
+template <class S>
+struct AsStored {
+  using Element = typename S::Scalar;
+  LATHE_SIMD static S all(const Element* p) { return load(p); }
+  LATHE_SIMD static S some(const Element* p, size_t n) { return load_some(p, n); }
+};
+/// Halves, whose reductions are taken in f32.
+template <DType Half>
+struct FromHalf {
+  using Element = uint16_t;
+  LATHE_SIMD static F32 all(const Element* p) {
+    if constexpr (Half == DType::f16)
+      return load_f16(p);
+    else
+      return load_bf16(p);
+  }
+  LATHE_SIMD static F32 some(const Element* p, size_t n) {
+    alignas(64) Element few[width<F32>] = {};
+    copy_few(few, p, n * sizeof(Element));
+    return all(few);
   }
 };
 
@@ -109,10 +126,11 @@ LATHE_SIMD S halve_within(S x) {
     return x;
 }
 
-/// Sixteen lanes of one block in vectors of S.
-template <class F, class S>
+/// Sixteen lanes of one block in vectors of S, which elements come in by way of In.
+template <class F, class S, class In = AsStored<S>>
 struct VectorLanes {
   using T = typename S::Scalar;
+  using Element = typename In::Element;
   static constexpr size_t count = kReduceLanes / width<S>;
   static constexpr size_t at_once = count >= 8 ? 1 : count >= 4 ? 2 : 4;  // blocks
 
@@ -122,17 +140,17 @@ struct VectorLanes {
 #pragma GCC unroll 16
     for (S& x : v) x = S(unit);
   }
-  LATHE_SIMD void step(const T* in) {
+  LATHE_SIMD void step(const Element* in) {
 #pragma GCC unroll 16
-    for (size_t i = 0; i < count; ++i) v[i] = with_element<F>(v[i], load(in + i * width<S>));
+    for (size_t i = 0; i < count; ++i) v[i] = with_element<F>(v[i], In::all(in + i * width<S>));
   }
   /// Steps of two blocks whose elements are numbers; what is not shows in `nan`.
   static constexpr bool minds_nan = requires(S x) { F::numbers(x, x); };
-  LATHE_SIMD static void step_numbers(VectorLanes& a, const T* in_a, VectorLanes& b, const T* in_b,
-                                      typename S::Mask& nan) {
+  LATHE_SIMD static void step_numbers(VectorLanes& a, const Element* in_a, VectorLanes& b,
+                                      const Element* in_b, typename S::Mask& nan) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; ++i) {
-      S x = load(in_a + i * width<S>), y = load(in_b + i * width<S>);
+      S x = In::all(in_a + i * width<S>), y = In::all(in_b + i * width<S>);
       nan = nan | S::unordered(x, y);
       a.v[i] = F::numbers(a.v[i], x);
       b.v[i] = F::numbers(b.v[i], y);
@@ -140,7 +158,7 @@ struct VectorLanes {
   }
   LATHE_SIMD static T one(T a, T b) { return F::call(Lane<T>(a), Lane<T>(b)).value(); }
   /// A step on the first n lanes only; the others stay as they are.
-  LATHE_SIMD void some(const T* in, size_t n) {
+  LATHE_SIMD void some(const Element* in, size_t n) {
     alignas(64) static constexpr T kLane[kReduceLanes] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                           8, 9, 10, 11, 12, 13, 14, 15};
     const S end(static_cast<T>(n));
@@ -148,7 +166,7 @@ struct VectorLanes {
     for (size_t i = 0; i < count; ++i) {
       const size_t first = i * width<S>;
       if (first >= n) continue;
-      const S x = n - first < width<S> ? load_some(in + first, n - first) : load(in + first);
+      const S x = n - first < width<S> ? In::some(in + first, n - first) : In::all(in + first);
       v[i] = S::select(S::lt(load(kLane + first), end), with_element<F>(v[i], x), v[i]);
     }
   }
@@ -173,6 +191,7 @@ struct VectorLanes {
 template <class F, class E>
 struct PlainLanes {
   using T = E;
+  using Element = E;
   static constexpr size_t at_once = 1;
 
   T v[kReduceLanes];
@@ -214,7 +233,7 @@ LATHE_SIMD void fetch_step(const T* in) {
 
 /// The results of N whole blocks, one after the other in memory.
 template <class L, size_t N>
-[[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::T* in,
+[[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::Element* in,
                                     typename L::T unit) {
   L block[N];
 #pragma GCC unroll 4
@@ -231,7 +250,7 @@ template <class L, size_t N>
   for (size_t k = 0; k < N; ++k) out[k] = block[k].halve();
 }
 template <class L>
-[[gnu::noinline]] typename L::T partial_block(const typename L::T* in, size_t n,
+[[gnu::noinline]] typename L::T partial_block(const typename L::Element* in, size_t n,
                                               typename L::T unit) {
   L block(unit);
   for (; n >= kReduceLanes; n -= kReduceLanes, in += kReduceLanes) block.step(in);
@@ -242,7 +261,7 @@ template <class L>
 void reduce_blocks(void* out, const void* in, size_t n, const void* unit) {
   using T = typename L::T;
   auto* to = static_cast<T*>(out);
-  const auto* from = as<T>(in);
+  const auto* from = as<typename L::Element>(in);
   T u = *as<T>(unit);
   constexpr size_t many = L::at_once;
   for (; n >= many * kReduceBlock;
@@ -265,8 +284,8 @@ void reduce_tree(void* results, size_t n) {
 /// Whole steps of blocks in L::at_once rows, by the shorter way that is right for numbers; false if
 /// there was a NaN. Ahead: what lies so many elements further on in each row is fetched.
 template <class L, bool Ahead>
-LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t stride, size_t n,
-                                 ptrdiff_t ahead) {
+LATHE_SIMD bool steps_of_numbers(L* block, const typename L::Element* in, ptrdiff_t stride,
+                                 size_t n, ptrdiff_t ahead) {
   using S = std::remove_reference_t<decltype(block->v[0])>;
   S zero(typename L::T(0));
   auto nan = S::ne(zero, zero);
@@ -286,8 +305,9 @@ LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t st
 
 /// The results of one block of up to 512 elements in each of L::at_once rows.
 template <class L, bool Ahead>
-[[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::T* in, ptrdiff_t stride,
-                                      size_t n, typename L::T unit, ptrdiff_t ahead = 0) {
+[[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::Element* in,
+                                      ptrdiff_t stride, size_t n, typename L::T unit,
+                                      ptrdiff_t ahead = 0) {
   constexpr size_t many = L::at_once;
   L block[many];
   bool done = false;
@@ -323,7 +343,7 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
   using T = typename L::T;
   constexpr size_t many = L::at_once;
   auto* to = static_cast<T*>(out);
-  const auto* from = as<T>(in);
+  const auto* from = as<typename L::Element>(in);
   [[maybe_unused]] T u = *as<T>(unit);
   T results[kReduceRow / kReduceBlock];
   if constexpr (many > 1) {
@@ -363,17 +383,30 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
 template <class T>
 inline constexpr size_t kReduceTile = 1024 / sizeof(T);
 
+/// What `lane` becomes with a row of elements, which meets the unit, a single one, or the lane.
+template <class F, class S, class In, bool Unit>
+void fold_one(void* lane, const void* const* in, size_t n) {
+  auto* to = static_cast<typename S::Scalar*>(lane);
+  const Lanes<S, Unit> state(in[0]);
+  const auto* row = as<typename In::Element>(in[1]);
+  size_t i = 0;
+  for (; i + width<S> <= n; i += width<S>)
+    store(to + i, with_element<F>(state.at(i), In::all(row + i)));
+  if (i < n)
+    store_some(to + i, with_element<F>(state.some(i, n - i), In::some(row + i, n - i)), n - i);
+}
+
 /// Folds four rows of a tile, kReduceLanes apart, into `lane`: how many elements of it are done.
 /// The rest is less than a vector.
-template <class F, class S>
+template <class F, class S, class In>
 size_t fold_four(typename S::Scalar* lane, const void* const* rows, size_t from, size_t n) {
-  using T = typename S::Scalar;
-  const T *a = as<T>(rows[0]) + from, *b = as<T>(rows[kReduceLanes]) + from,
-          *c = as<T>(rows[2 * kReduceLanes]) + from, *d = as<T>(rows[3 * kReduceLanes]) + from;
+  using E = typename In::Element;
+  const E *a = as<E>(rows[0]) + from, *b = as<E>(rows[kReduceLanes]) + from,
+          *c = as<E>(rows[2 * kReduceLanes]) + from, *d = as<E>(rows[3 * kReduceLanes]) + from;
   size_t i = 0;
   for (; i + width<S> <= n; i += width<S>) {
-    const S ab = with_element<F>(with_element<F>(load(lane + i), load(a + i)), load(b + i));
-    store(lane + i, with_element<F>(with_element<F>(ab, load(c + i)), load(d + i)));
+    const S ab = with_element<F>(with_element<F>(load(lane + i), In::all(a + i)), In::all(b + i));
+    store(lane + i, with_element<F>(with_element<F>(ab, In::all(c + i)), In::all(d + i)));
   }
   return i;
 }
@@ -382,7 +415,7 @@ using FoldFour = size_t (*)(T* lane, const void* const* rows, size_t from, size_
 
 /// First: a row of elements to the unit, which is a single one; Next: to states; Join: states to
 /// states. A lane without an element would change nothing. Four: null where there is none.
-template <class T, StripFn First, StripFn Next, StripFn Join, FoldFour<T> Four>
+template <class T, class E, StripFn First, StripFn Next, StripFn Join, FoldFour<T> Four>
 void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns,
                     const void* unit) {
   alignas(64) T lanes[kReduceLanes][kReduceTile<T>];
@@ -391,7 +424,7 @@ void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns
     const size_t tile = columns - c < kReduceTile<T> ? columns - c : kReduceTile<T>;
     auto* to = static_cast<T*>(out) + c;
     auto join = [&](size_t r, T* lane, size_t done) {
-      const void* both[] = {r < kReduceLanes ? unit : lane + done, as<T>(rows[r]) + c + done};
+      const void* both[] = {r < kReduceLanes ? unit : lane + done, as<E>(rows[r]) + c + done};
       (r < kReduceLanes ? First : Next)(n == 1 ? to : lane + done, both, tile - done);
     };
     size_t r = 0;
@@ -412,19 +445,32 @@ void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns
   }
 }
 
+/// Of elements of dtype D.
+template <class F, class S, DType D, class In>
+void add_lanes(SimdLoops& set, Reduction fold) {
+  using L = VectorLanes<F, S, In>;
+  constexpr int d = static_cast<int>(D);
+  int f = static_cast<int>(fold);
+  set.reduce_blocks[f][d] = reduce_blocks<L>;
+  set.reduce_rows[f][d] = reduce_rows<L>;
+  set.reduce_columns[f][d] =
+      reduce_columns<typename L::T, typename L::Element, fold_one<F, S, In, true>,
+                     fold_one<F, S, In, false>, short_strip<F, S, 2, 0>, fold_four<F, S, In>>;
+}
 template <class F, class S>
 void add_float_reduction(SimdLoops& set, Reduction fold) {
-  using T = typename S::Scalar;
-  constexpr int d = static_cast<int>(sizeof(T) == 4 ? DType::f32 : DType::f64);
-  constexpr StripFn join = short_strip<F, S, 2, 0>;
-  int f = static_cast<int>(fold);
-  set.reduce_blocks[f][d] = reduce_blocks<VectorLanes<F, S>>;
-  set.reduce_rows[f][d] = reduce_rows<VectorLanes<F, S>>;
-  set.reduce_columns[f][d] =
-      reduce_columns<T, short_strip<WithElement<F>, S, 2, 1>, short_strip<WithElement<F>, S, 2, 0>,
-                     join, fold_four<F, S>>;
-  set.reduce_join[f][d] = join;
+  constexpr DType dtype = sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64;
+  int f = static_cast<int>(fold), d = static_cast<int>(dtype);
+  add_lanes<F, S, dtype, AsStored<S>>(set, fold);
+  set.reduce_join[f][d] = short_strip<F, S, 2, 0>;
   set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
+}
+template <DType Half>
+void add_half_reductions(SimdLoops& set) {
+  add_lanes<ReduceSum, F32, Half, FromHalf<Half>>(set, Reduction::sum);
+  add_lanes<ReduceProd, F32, Half, FromHalf<Half>>(set, Reduction::prod);
+  add_lanes<ReduceLowest, F32, Half, FromHalf<Half>>(set, Reduction::lowest);
+  add_lanes<ReduceHighest, F32, Half, FromHalf<Half>>(set, Reduction::highest);
 }
 template <class F, class S>
 void add_extreme(SimdLoops& set, bool highest) {
@@ -448,7 +494,7 @@ void add_plain_reduction(SimdLoops& set, Reduction fold) {
   set.reduce_blocks[f][d] = reduce_blocks<PlainLanes<F, T>>;
   set.reduce_rows[f][d] = reduce_rows<PlainLanes<F, T>>;
   set.reduce_columns[f][d] =
-      reduce_columns<T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join, join, nullptr>;
+      reduce_columns<T, T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join, join, nullptr>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<PlainLanes<F, T>>;
 }
@@ -477,6 +523,8 @@ void add_integer_reductions(SimdLoops& set) {
 inline void add_reduction(SimdLoops& set) {
   add_float_reductions<F32>(set);
   add_float_reductions<F64>(set);
+  add_half_reductions<DType::f16>(set);
+  add_half_reductions<DType::bf16>(set);
   add_integer_reductions<DType::u8>(set);
   add_integer_reductions<DType::i8>(set);
   add_integer_reductions<DType::i16>(set);

@@ -63,6 +63,16 @@ bool squares(const ScalarFunction& lift, DType state) {
   return x.prim == Prim::input && x.payload == 0;
 }
 
+/// Elements that are only converted have kernels that do it as they read them.
+bool widens(const ScalarFunction& lift, Reduction fold) {
+  const ExprNode& n = lift.graph[lift.outputs[0]];
+  const auto stored = static_cast<int>(lift.inputs[0]);
+  return n.prim == Prim::cast && n.dtype == DType::f32 &&
+         lift.graph[n.args[0]].prim == Prim::input && lift.graph[n.args[0]].payload == 0 &&
+         is_narrow(lift.inputs[0]) &&
+         simd_loops().reduce_blocks[static_cast<int>(fold)][stored] != nullptr;
+}
+
 /// The better of two (value, index) pairs, as the rows that give indices write it.
 Exprs pick(bool highest, absl::Span<const Expr> in) {
   Expr a = in[0], a_at = in[1], b = in[2], b_at = in[3];
@@ -163,8 +173,8 @@ ReduceRun::Row ReduceRun::line_states(const std::byte* x, int64_t x_stride, int6
   if (results > 1 && !(p_.reduction_ || p_.pick_)) return by_monoid(x, x_stride, results);
   Row row(state_bytes_ * static_cast<size_t>(results));
   if (p_.reduction_ && lie_in_place() && count_ <= static_cast<int64_t>(kReduceRow)) {
-    set_.reduce_rows[fold()][type()](row.data(), x, x_stride, static_cast<size_t>(results),
-                                     static_cast<size_t>(count_), &p_.unit_[0]);
+    set_.reduce_rows[fold()][element_type()](row.data(), x, x_stride, static_cast<size_t>(results),
+                                             static_cast<size_t>(count_), &p_.unit_[0]);
     return row;
   }
   for (int64_t r = 0; r < results; ++r) {
@@ -263,6 +273,7 @@ ReduceProgram::ReduceProgram(const ReduceBodies& bodies)
   const ExprNode& lifted = bodies.lift.graph[bodies.lift.outputs[0]];
   plain_ = (state_.size() == 1 || pick_) && lifted.prim == Prim::input && lifted.payload == 0 &&
            state_[0] == stored_;
+  if (reduction_ && widens(bodies.lift, *reduction_)) plain_ = true;
   if (reduction_ == Reduction::sum && !plain_ && squares(bodies.lift, state_[0])) {
     reduction_ = Reduction::squares;
     plain_ = true;
@@ -290,7 +301,7 @@ bool ReduceProgram::run_rows(const std::byte* x, const ReduceLines& kept,
                 (reduced[0].size >= lanes || kept.results < lanes) &&
                 reduced[0].size <= static_cast<int64_t>(kReduceRow) && out[0].stride == 1;
   if (!simple) return false;
-  set.reduce_rows[static_cast<int>(*reduction_)][static_cast<int>(state_[0])](
+  set.reduce_rows[static_cast<int>(*reduction_)][static_cast<int>(stored_)](
       out[0].data, x, kept.x_stride, static_cast<size_t>(kept.results),
       static_cast<size_t>(reduced[0].size), &unit_[0]);
   return true;

@@ -10,7 +10,7 @@ void ReduceRun::block_results(const std::byte* in, int64_t n, int64_t index, std
                               int64_t* at) {
   auto count = static_cast<size_t>(n);
   if (p_.reduction_) {
-    set_.reduce_blocks[fold()][type()](values, in, count, &p_.unit_[0]);
+    set_.reduce_blocks[fold()][element_type()](values, in, count, &p_.unit_[0]);
     return;
   }
   const size_t size = size_of(p_.state_[0]);
@@ -47,7 +47,7 @@ void ReduceRun::rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* s
   for (int64_t first = begin; first < end; first += kPieceBlocks * kBlock) {
     int64_t n = std::min(end - first, kPieceBlocks * kBlock);
     if (in_place)
-      block_results(x + first * static_cast<int64_t>(size), n, first, values, at);
+      block_results(x + first * element_bytes(), n, first, values, at);
     else
       buffered_blocks(x, first, n, values, at);
     tree_of(values, at, (n + kBlock - 1) / kBlock);

@@ -92,6 +92,8 @@ class ReduceRun {
 
   int fold() const { return static_cast<int>(*p_.reduction_); }
   int type() const { return static_cast<int>(p_.state_[0]); }
+  /// Of what the kernels of a known reduction read.
+  int element_type() const { return p_.plain_ ? static_cast<int>(p_.stored_) : type(); }
   int64_t element_bytes() const { return static_cast<int64_t>(size_of(p_.stored_)); }
   void fill_units(std::byte* row, int64_t results) const;
   /// Elements [begin, begin + n) of the reduced space, contiguous.

@@ -1,0 +1,65 @@
+"""What goes along the lines of an axis: running extrema, ranks, scans, rolls, windows, sums."""
+
+import numpy as np
+import pytest
+
+import lathe as lt
+
+NAN = float("nan")
+
+
+@pytest.fixture(params=[1, 4])
+def threads(request):
+    before = lt.get_num_threads()
+    lt.set_num_threads(request.param)
+    yield
+    lt.set_num_threads(before)
+
+
+@pytest.fixture(params=["portable", "auto"])
+def isa(request):
+    before = lt.get_flag("isa")
+    lt.set_flag("isa", before if request.param == "auto" else request.param)
+    yield
+    lt.set_flag("isa", before)
+
+
+def few_values(shape, dtype, seed=0):
+    """Many equal elements; zeros of both signs and, of floats, a NaN here and there."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-3, 4, shape).astype("float32")
+    x[x == 0] *= rng.choice([-1, 1], (x == 0).sum())
+    if dtype in (lt.float32, lt.float64, lt.bfloat16):
+        x[rng.random(shape) < 0.01] = NAN
+    else:
+        x = x.astype("int64")
+    return lt.tensor(x if dtype is not lt.uint8 else abs(x)).to(dtype)
+
+
+def last_extremum(x, largest):
+    """The places along the last axis."""
+    at = np.zeros(x.shape, int)
+    best, place = x[..., 0].copy(), np.zeros(x.shape[:-1], int)
+    for i in range(x.shape[-1]):
+        v = x[..., i]
+        take = (v >= best if largest else v <= best) | np.isnan(v)
+        best, place = np.where(take, v, best), np.where(take, i, place)
+        at[..., i] = place
+    return at
+
+
+@pytest.mark.usefixtures("isa", "threads")
+@pytest.mark.parametrize("dtype", [lt.float16, lt.bfloat16])
+def test_reductions_of_halves_have_the_bits_of_the_reference(dtype):
+    for shape in ((1,), (37,), (5000,), (1030, 5), (5, 1030), (600, 70), (3, 40, 33)):
+        x = lt.randn(*shape).to(dtype)
+        x.reshape(-1)[x.numel() // 2] = NAN
+        for given in (x, x.transpose(0, -1), x[..., ::3]):
+            for dim in range(given.dim()):
+                for op in ("sum", "mean", "amax", "amin", "prod"):
+                    got = getattr(given, op)(dim)
+                    before = lt.get_flag("disabled")
+                    lt.set_flag("disabled", "own.reduce")
+                    want = getattr(given, op)(dim)
+                    lt.set_flag("disabled", before)
+                    assert got.nan_to_num(7).tolist() == want.nan_to_num(7).tolist(), (op, shape)
