@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "kernels/own/line_fold.h"
 #include "kernels/own/odometer.h"
 #include "kernels/runtime/pool.h"
 
@@ -39,8 +40,18 @@ struct Row {
   const int64_t* at;
   int64_t begin, end;
   Lines lines = {};
+  const SimdProgram* fold = nullptr;  // puts: how elements that lie side by side meet
 };
 using RowFn = void (*)(const Row&);
+/// What moves a row, for walks over rows.
+struct Mover {
+  RowFn row;
+  const SimdProgram* fold = nullptr;
+  void operator()(Row r) const {
+    r.fold = fold;
+    row(r);
+  }
+};
 
 /// The beginning of a slice that is copied next: where it lies no prefetcher can know.
 void fetch(const std::byte* from, int64_t bytes) {
@@ -90,28 +101,38 @@ void take_row(const Row& r) {
   }
 }
 
-/// A place at a time for all lines. What meets at a place waits for what was put there: lines do
-/// not wait for each other.
+/// Values that lie side by side meet the elements of their places.
+void fold_line(const SimdProgram& fold, void* places, const void* values, int64_t count) {
+  auto* to = static_cast<std::byte*>(places);
+  auto* from = static_cast<std::byte*>(const_cast<void*>(values));  // only read
+  const LineOperand in[] = {{to, 1}, {from, 1}}, out[] = {{to, 1}};
+  fold.run(in, out, count, LineContext());
+}
+
+/// Lines that lie apart go some at a time through all places: what meets at a place waits for what
+/// was put there, and lines do not wait for each other. Those side by side go together.
 template <class T, class F>
 void put_row(const Row& r) {
+  constexpr int64_t kShort = 16;  // a program takes longer to begin
+  constexpr int64_t kAbreast = 4;
   auto* to = reinterpret_cast<T*>(r.many);
   const auto* from = reinterpret_cast<const T*>(r.one);
   const Lines& lines = r.lines;
-  if (lines.count == 1) {
+  const bool neighbours = lines.many == 1 && lines.one == 1;
+  const bool together = neighbours && r.fold != nullptr && lines.count >= kShort;
+  const int64_t at_once = neighbours ? lines.count : kAbreast;
+  for (int64_t first = 0; first < lines.count; first += at_once) {
+    const int64_t count = std::min(at_once, lines.count - first);
     for (int64_t j = r.begin; j < r.end; ++j) {
-      T& place = to[r.at[j] * r.step + j * r.last];
-      place = F{}(place, from[j * r.one_last]);
-    }
-    return;
-  }
-  for (int64_t j = r.begin; j < r.end; ++j) {
-    T* place = to + r.at[j] * r.step + j * r.last;
-    const T* value = from + j * r.one_last;
-    if (lines.many == 1 && lines.one == 1)
-      for (int64_t l = 0; l < lines.count; ++l) place[l] = F{}(place[l], value[l]);
-    else
-      for (int64_t l = 0; l < lines.count; ++l, place += lines.many, value += lines.one)
+      T* place = to + r.at[j] * r.step + j * r.last + first * lines.many;
+      const T* value = from + j * r.one_last + first * lines.one;
+      if (together) {
+        fold_line(*r.fold, place, value, count);
+        continue;
+      }
+      for (int64_t l = 0; l < count; ++l, place += lines.many, value += lines.one)
         *place = F{}(*place, *value);
+    }
   }
 }
 
@@ -244,15 +265,15 @@ void by_fold(DType d, Fold fold, F f) {
   }
 }
 
-RowFn taking(DType d) {
+Mover taking(DType d) {
   RowFn found = nullptr;
   by_size(d, [&](auto t) { found = take_row<decltype(t)>; });
-  return found;
+  return {found};
 }
-RowFn putting(DType d, Fold fold) {
+Mover putting(DType d, Fold fold) {
   RowFn found = nullptr;
   by_fold(d, fold, [&](auto t, auto f) { found = put_row<decltype(t), decltype(f)>; });
-  return found;
+  return {found, line_fold(d, fold)};
 }
 
 int64_t item(const Operand& o) { return static_cast<int64_t>(size_of(o.dtype)); }
@@ -261,7 +282,7 @@ int64_t item(const Operand& o) { return static_cast<int64_t>(size_of(o.dtype)); 
 /// as the operands allow. check: of places [begin, end), before they are used.
 template <class Check>
 void move_singles(const Operand& many, size_t axis, const Operand& index, const int64_t* where,
-                  const Operand& one, RowFn move, Check check) {
+                  const Operand& one, Mover move, Check check) {
   constexpr int64_t kPiece = kChecked;
   Operand lines{many.data, many.dtype, index.shape, without(many.strides, axis)};
   const Operand* both[] = {&lines, &one};
@@ -289,7 +310,7 @@ void move_singles(const Operand& many, size_t axis, const Operand& index, const 
 }
 
 void take_rows(const Operand& x, size_t axis, const Operand& index, const int64_t* where,
-               const Operand& out, const Lines& lines, RowFn take,
+               const Operand& out, const Lines& lines, Mover take,
                absl::FunctionRef<void(int64_t, int64_t)> check) {
   const Sizes xs = without(x.strides, axis);
   const int64_t n = index.shape.back();
@@ -319,7 +340,7 @@ void take_rows(const Operand& x, size_t axis, const Operand& index, const int64_
 
 /// The rows [begin, end) of the index, elements [j0, j1) of each.
 void put_rows(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
-              const Operand& source, RowFn put, int64_t begin, int64_t end, int64_t j0, int64_t j1,
+              const Operand& source, Mover put, int64_t begin, int64_t end, int64_t j0, int64_t j1,
               const Lines& lines = {}) {
   const Sizes os = without(out.strides, axis);
   Odometer<2> r(index.shape, {&os, &source.strides});
@@ -338,7 +359,7 @@ void put_rows(const Operand& out, size_t axis, const Operand& index, const int64
 /// out already holds x; source has the index's rank and at least its extents. Lines go some at a
 /// time through all places.
 void put_lines(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
-               const Operand& source, const Lines& lines, RowFn put) {
+               const Operand& source, const Lines& lines, Mover put) {
   const int64_t n = index.shape.back(), rows = rows_of(index.shape);
   const int64_t together = lines.many == 1 && lines.one == 1 ? 256 : 4;
   const int64_t work = rows * n * std::min(together, lines.count);
@@ -357,7 +378,7 @@ void put_lines(const Operand& out, size_t axis, const Operand& index, const int6
 }
 
 void scatter(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
-             const Operand& source, RowFn put) {
+             const Operand& source, Mover put) {
   const size_t rank = index.shape.size();
   const int64_t n = index.shape.back(), rows = rows_of(index.shape);
   int64_t lead = 1;
@@ -393,7 +414,7 @@ Operand slice_of(const Operand& o, size_t axis, size_t axes) {
 class Slices {
  public:
   Slices(const Operand& many, size_t axis, const Operand& one, const int64_t* where, int64_t count,
-         int64_t one_step, size_t index_axes, RowFn move)
+         int64_t one_step, size_t index_axes, Mover move)
       : many_(many),
         one_(one),
         where_(where),
@@ -481,7 +502,7 @@ class Slices {
   const Operand &many_, &one_;
   const int64_t* where_;
   int64_t count_, step_, one_step_;
-  RowFn move_;
+  Mover move_;
   Walk walk_;
   int64_t rows_, n_;
 };
@@ -497,7 +518,7 @@ void Moves::take(const Operand& x, const Operand& out,
 }
 
 void Moves::put(const Operand& source, const Operand& out, Fold fold) const {
-  const RowFn put = putting(out.dtype, fold);
+  const Mover put = putting(out.dtype, fold);
   if (lines.count > 1) return put_lines(out, axis, index, where, source, lines, put);
   if (index.shape[axis] == 1)
     return move_singles(out, axis, index, where, source, put, kCheckedBefore);

@@ -63,3 +63,26 @@ def test_reductions_of_halves_have_the_bits_of_the_reference(dtype):
                     want = getattr(given, op)(dim)
                     lt.set_flag("disabled", before)
                     assert got.nan_to_num(7).tolist() == want.nan_to_num(7).tolist(), (op, shape)
+
+
+def put_slices(op, x, dim, index, source):
+    if op == "sum":
+        return x.index_add(dim, index, source)
+    return x.index_reduce(dim, index, source, op)
+
+
+@pytest.mark.usefixtures("isa", "threads")
+@pytest.mark.parametrize(
+    "dtype", [lt.float32, lt.float16, lt.bfloat16, lt.int32, lt.uint8, lt.bool, lt.complex64]
+)
+def test_slices_that_meet_do_so_alike_in_any_layout(dtype):
+    rng = np.random.default_rng(2)
+    ops = ["sum", "prod"] if dtype is lt.complex64 else ["sum", "prod", "amax", "amin"]
+    for width in (1, 15, 16, 300, 1500):
+        x, source = (lt.randn(5, width).mul(4).to(dtype) for _ in range(2))
+        index = lt.tensor(rng.integers(0, 5, 40))
+        many = source.index_select(0, lt.tensor(rng.integers(0, 5, 40)))
+        for op in ops:
+            got = put_slices(op, x, 0, index, many)
+            turned = put_slices(op, x.t().contiguous(), 1, index, many.t().contiguous())
+            assert lt.equal(got, turned.t()), (op, width)
