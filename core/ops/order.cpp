@@ -11,6 +11,8 @@ namespace {
 
 using namespace names;
 
+const Fn<Tensor, Tensor(Tensor x, Tensor rank)> places_of_ranks{"places_of_ranks"};
+
 /// Sorted along `axis`, NaN behind all; without history: what is picked from x has it.
 struct Sorted {
   Tensor values, order;
@@ -49,6 +51,23 @@ struct Line {
   }
 };
 
+/// The elements of these ranks, one of each line: `rank` has one element along the axis.
+Outputs chosen_by_rank(const Line& line, const Tensor& rank, bool keep) {
+  Tensor at;
+  {
+    GradMode no_grad(false);
+    at = places_of_ranks(S::transpose(line.x, line.axis, -1), S::transpose(rank, line.axis, -1));
+  }
+  return line.chosen(S::transpose(at, line.axis, -1), keep);
+}
+
+/// One rank for all lines.
+Outputs chosen_by_rank(const Line& line, Int rank, bool keep) {
+  Shape one = line.x.shape();
+  one[static_cast<size_t>(line.axis)] = Int(1);
+  return chosen_by_rank(line, S::expand(C::full({}, rank, DType::i64, line.x.device()), one), keep);
+}
+
 Outputs kthvalue_expansion(Args a) {
   const Line line("kthvalue", a.tensor(0), a.integer(2));
   const Int k = a.integer(1);
@@ -58,25 +77,34 @@ Outputs kthvalue_expansion(Args a) {
                       .got = absl::StrCat("k = ", to_string(k)),
                       .expected = absl::StrCat("1 to ", to_string(line.x.size(line.axis))),
                       .next = "k counts from 1, for the smallest"});
-  Tensor order;
-  {
-    GradMode no_grad(false);
-    order = std::get<1>(I::topk(line.x, k, line.axis, false));
-  }
-  return line.chosen(S::narrow(order, line.axis, k - 1, 1), a.flag(3));
+  return chosen_by_rank(line, k - 1, a.flag(3));
 }
 
 /// The lower of the two middle elements; a NaN is the median, unless it is left out.
 Outputs median_along(std::string_view op, const Tensor& given, Int dim, bool keep, bool nan_out) {
   const Line line(op, given, dim);
-  const Sorted s = sorted(line.x, line.axis);
   const Int n = line.x.size(line.axis);
-  if (!is_floating(given.dtype()))
-    return line.chosen(S::narrow(s.order, line.axis, floor_div(n - 1, Int(2)), 1), keep);
+  if (!is_floating(given.dtype())) return chosen_by_rank(line, floor_div(n - 1, Int(2)), keep);
   Tensor count = R::sum(M::logical_not(M::isnan(line.x)), {Int(line.axis)}, true);
-  Tensor middle = M::div_floor(M::clamp_min(M::sub(count, 1), 0), 2);
-  Tensor place = nan_out ? middle : M::where(M::lt(count, n), count, middle);
-  return line.chosen(I::gather(s.order, line.axis, place), keep);
+  Tensor middle = M::div_floor(M::sub(count, 1), 2);
+  return chosen_by_rank(line, nan_out ? middle : M::where(M::lt(count, n), count, middle), keep);
+}
+
+/// x[..., n] and ranks [..., m] of its lines.
+Types infer_places_of_ranks(Args a) {
+  const Tensor x = a.tensor(0), rank = a.tensor(1);
+  constexpr std::string_view kOp = "places_of_ranks";
+  bool fits = x.rank() > 0 && x.rank() == rank.rank();
+  for (int i = 0; fits && i + 1 < x.rank(); ++i)
+    fits = require(Relation::eq, x.size(i), rank.size(i));
+  if (!fits || rank.dtype() != DType::i64)
+    throw ShapeError({.op = std::string(kOp),
+                      .problem = "the ranks are not those of the lines",
+                      .got = absl::StrCat(to_string(type_of(x)), " and ", to_string(type_of(rank))),
+                      .expected = "int64, with the axes of the input but for the last one's size",
+                      .next = "expand() the ranks"});
+  require_elements(kOp, x, x.size(-1));
+  return {type_of(rank)};
 }
 
 Outputs median_of_all(std::string_view op, const Tensor& x, bool nan_out) {
@@ -258,6 +286,13 @@ void add_order_definitions(Definitions& r) {
                "The element below which the share q of the others lies, along dim or of all; "
                "between two by interpolation. NaN if there is one.");
   add_quantile(r, "nanquantile", true, "The quantile of what is not NaN.");
+  r.opaque("places_of_ranks(Tensor input, Tensor rank) -> Tensor", infer_places_of_ranks,
+           {.domain = real_dtypes,
+            .no_grad = true,
+            .places = kNowhere,
+            .leading = true,
+            .doc = "Where the elements lie that a sort of the last axis would bring to these "
+                   "ranks. Those beyond an end count as that end."});
   r.composite("msort(Tensor input) -> Tensor",
               [](Args a) -> Outputs { return {std::get<0>(I::sort(a.tensor(0), 0))}; },
               {.moves = true, .doc = "Sorted along the first axis."});

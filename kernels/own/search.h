@@ -8,6 +8,8 @@ namespace lathe::own {
 /// (sorted, values, right): where each value would go into an ascending sequence, the only one or
 /// that of its row.
 void run_searchsorted(const Call& call, Outputs& outputs);
+/// (x, ranks): where the elements lie that sorting the last axis would bring there.
+void run_places_of_ranks(const Call& call, Outputs& outputs);
 /// (mask, size, fill): coordinates of the first `size` true elements; `fill` where there are fewer.
 void run_true_positions(const Call& call, Outputs& outputs);
 /// (count): so many False.

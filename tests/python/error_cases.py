@@ -63,6 +63,7 @@ lt.conv2d(lt.ones(1, 1, 2, 2), lt.ones(1, 1, 3, 3))
 lt.max_pool2d(lt.ones(1, 1, 4, 4), 2, padding=2)
 lt.layer_norm(lt.ones(2, 3), [4])
 lt.ops.windows(lt.ones(2, 2), 3)
+lt.ops.places_of_ranks(lt.ones(2, 3), lt.tensor([0]))
 lt.ops.narrow_axes(lt.ones(2, 2), [1], [2])
 lt.bitwise_and(lt.ones(2), lt.ones(2))
 lt.tensor([1j]) < 1

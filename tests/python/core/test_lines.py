@@ -48,6 +48,38 @@ def last_extremum(x, largest):
     return at
 
 
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize(
+    "dtype", [lt.float32, lt.float64, lt.bfloat16, lt.int64, lt.int32, lt.int16, lt.uint8, lt.bool]
+)
+def test_ranks_are_those_of_a_sort(dtype):
+    for shape in ((1, 1), (3, 127), (3, 129), (500, 7), (2, 40, 90), (2, 5000)):
+        x = few_values(shape, dtype)
+        wide = lt.randn(*shape).mul(1000).to(dtype)
+        for given in (x, wide, x.transpose(0, -1).contiguous().transpose(0, -1)):
+            for dim in range(len(shape)):
+                values, order = given.sort(dim)
+                n = shape[dim]
+                for k in {1, n // 3 + 1, n}:
+                    got = given.kthvalue(k, dim)
+                    assert lt.equal(got.indices, order.select(dim, k - 1))
+                missing = (values != values).sum(dim, keepdim=True)
+                middle = lt.where(missing > 0, n - missing, (n - 1) // 2)
+                want = order.gather(dim, middle).squeeze(dim)
+                assert lt.equal(given.median(dim).indices, want)
+                middle = ((n - missing - 1) // 2).clamp(0)
+                want = order.gather(dim, middle).squeeze(dim)
+                assert lt.equal(given.nanmedian(dim).indices, want)
+
+
+def test_ranks_beyond_an_end_count_as_the_end():
+    x = lt.tensor([[3.0, 1.0, 2.0], [5.0, 5.0, 4.0]])
+    at = lt.ops.places_of_ranks(x, lt.tensor([[-4, 0, 1, 9], [0, 1, 2, 3]]))
+    assert at.tolist() == [[1, 1, 2, 0], [2, 0, 1, 1]]
+    with pytest.raises(lt.ShapeError, match="not those of the lines"):
+        lt.ops.places_of_ranks(x, lt.tensor([0]))
+
+
 @pytest.mark.usefixtures("isa", "threads")
 @pytest.mark.parametrize("dtype", [lt.float16, lt.bfloat16])
 def test_reductions_of_halves_have_the_bits_of_the_reference(dtype):
