@@ -129,6 +129,8 @@ constexpr Entry own_opaque(std::string_view name, void (*call)(const Call&, Outp
 }
 constexpr std::array kOpaque = {own_opaque("own.searchsorted", own::run_searchsorted),
                                 own_opaque("own.places_of_ranks", own::run_places_of_ranks),
+                                own_opaque("own.overlap_add", own::run_overlap_add),
+                                own_opaque("own.rolled", own::run_rolled),
                                 own_opaque("own.true_positions", own::run_true_positions),
                                 own_opaque("own.sized_by", own::run_sized_by),
                                 own_opaque("own.check_size", own::run_check_size),

@@ -4,6 +4,7 @@
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/windows.h"
 
 namespace lathe {
 namespace {
@@ -108,15 +109,13 @@ Outputs columns_of(Args a) {
   Tensor y = x.rank() == 3 ? S::unsqueeze(x, 0) : x;
   const Shape& p = w.padding;
   y = S::constant_pad_nd(y, {p[1], p[1], p[0], p[0]});
-  y = S::windows(y, {w.reach(0), w.reach(1)}, w.stride);
-  y = S::slice(S::slice(y, 4, Arg(), Arg(), w.dilation[0]), 5, Arg(), Arg(), w.dilation[1]);
+  y = S::windows(y, w.kernel, w.stride, w.dilation);
   const Shape seen = y.shape();
   y = S::permute(y, {Int(0), Int(1), Int(4), Int(5), Int(2), Int(3)});
   y = S::reshape(y, {seen[0], seen[1] * w.kernel[0] * w.kernel[1], seen[2] * seen[3]});
   return {x.rank() == 3 ? S::squeeze(y, {Int(0)}) : y};
 }
 
-/// Each place of the window in turn adds its elements where they lie: a defined order.
 Outputs sum_of_columns(Args a) {
   Tensor x = a.tensor(0);
   require_rank("fold", x, 2, 3);
@@ -138,18 +137,10 @@ Outputs sum_of_columns(Args a) {
                       .next = "output_size is the size of what unfold() was given"});
   columns = S::reshape(columns,
                        {columns.size(0), channels, w.kernel[0], w.kernel[1], count[0], count[1]});
-  Tensor out = C::zeros({columns.size(0), channels, room[0], room[1]}, x.dtype(), x.device());
-  for (int64_t i = 0; i < w.kernel[0].value(); ++i) {
-    for (int64_t j = 0; j < w.kernel[1].value(); ++j) {
-      Tensor part = S::select(S::select(columns, 2, i), 2, j), spot = out;
-      for (size_t k = 0; k < 2; ++k) {
-        const Int at = Int(k == 0 ? i : j) * w.dilation[k];
-        spot = S::slice(spot, static_cast<int>(k) + 2, at, at + (count[k] - 1) * w.stride[k] + 1,
-                        w.stride[k]);
-      }
-      assign(spot, M::add(spot, part));
-    }
-  }
+  columns = S::permute(columns, {Int(0), Int(1), Int(4), Int(5), Int(2), Int(3)});
+  Shape shape{columns.size(0), channels, room[0], room[1]};
+  Slide slide{.kernel = w.kernel, .stride = w.stride, .dilation = w.dilation};
+  Tensor out = overlap_added(columns, shape, slide);
   for (size_t k = 0; k < 2; ++k)
     out = S::slice(out, static_cast<int>(k) + 2, w.padding[k], w.padding[k] + size[k]);
   out = S::contiguous(out);

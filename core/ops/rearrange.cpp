@@ -10,6 +10,8 @@ namespace {
 
 using namespace names;
 
+const Fn<Tensor, Tensor(Tensor x, Int shift, Int dim)> rolled{"rolled"};
+
 /// The axes that an int[] names, each once. A tensor without axes has 0 and -1 to name, and nothing
 /// to move there.
 AxisMask turned_axes(std::string_view op, const Shape& dims, int rank) {
@@ -45,10 +47,7 @@ Outputs roll_expansion(Args a) {
   for (size_t i = 0; i < shifts.size(); ++i) {
     const Int dim = flat ? Int(0) : dims[i];
     const int axis = size_axis("roll", dim.value(), y.rank());
-    const Int size = y.size(axis);
-    if (size == Int(0)) break;
-    const Int cut = mod(-shifts[i], size);
-    y = S::cat({S::slice(y, axis, cut, size), S::slice(y, axis, 0, cut)}, axis);
+    y = rolled(y, shifts[i], axis);
   }
   y = flat ? S::reshape(y, x.shape()) : y;
   return {same(x, y) ? M::clone(x) : y};
@@ -231,6 +230,16 @@ void add_turns(Definitions& r) {
       moving("A copy with the rows from the last to the first."));
   r.composite("roll(Tensor input, int[] shifts, int[] dims=[]) -> Tensor", roll_expansion,
               moving("A copy shifted along dims; what leaves at the end comes in at the start."));
+  r.opaque("rolled(Tensor input, int shift, int dim) -> Tensor",
+           [](Args a) {
+             normalise_axis("rolled", a.integer(2).value(), a.tensor(0).rank());
+             return Types{type_of(a.tensor(0))};
+           },
+           {.grad = [](Grad g) { return Grads{rolled(g.dy(), -g.integer(1), g.axis(2, 0))}; },
+            .places = kNowhere,
+            .leading = true,
+            .moves = true,
+            .doc = "A copy shifted along dim; what leaves at the end comes in at the start."});
   r.composite("rot90(Tensor input, int k=1, int[] dims=[0, 1]) -> Tensor", rot90_expansion,
               moving("A copy turned by k quarter turns from the first of two axes to the second."));
 }

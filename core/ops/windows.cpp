@@ -11,6 +11,10 @@ namespace lathe {
 
 using namespace names;
 
+namespace {
+const Fn<Tensor, Tensor(Tensor x, Shape size, Shape stride, Shape dilation)> added{"overlap_add"};
+}
+
 Shape per_axis(std::string_view op, std::string_view param, const Shape& given, size_t axes) {
   if (given.size() == axes) return given;
   if (given.size() == 1) return Shape(axes, given[0]);
@@ -126,31 +130,70 @@ Tensor at_tap(const Tensor& x, const Slide& slide, const Shape& counts, const Ta
   return spot;
 }
 
+Tensor overlap_added(const Tensor& x, const Shape& shape, const Slide& slide) {
+  const Shape size(shape.end() - static_cast<ptrdiff_t>(slide.axes()), shape.end());
+  return added(x, size, slide.stride, slide.dilation);
+}
+
 Tensor overlap_add(const Tensor& x, const Shape& shape, const Slide& slide) {
   const size_t n = slide.axes();
-  const int first = static_cast<int>(shape.size() - n);
-  auto zeros = [&] { return C::zeros(shape, x.dtype(), x.device()); };
-  if (side_by_side(slide)) {  // moved back, into zeros unless they are known to cover all
-    Tensor inside = joined_windows(x, n);
-    if (identical(inside.shape(), shape)) return inside;
-    Tensor out = zeros(), part = out;
-    for (size_t k = 0; k < n; ++k) {
-      const int axis = first + static_cast<int>(k);
-      part = S::slice(part, axis, Int(0), inside.size(axis));
-    }
-    assign(part, inside);
-    return out;
+  if (!side_by_side(slide)) return overlap_added(x, shape, slide);
+  // Moved back, into zeros unless they are known to cover all.
+  Tensor inside = joined_windows(x, n);
+  if (identical(inside.shape(), shape)) return inside;
+  Tensor out = C::zeros(shape, x.dtype(), x.device()), part = out;
+  for (size_t k = 0; k < n; ++k) {
+    const int axis = static_cast<int>(shape.size() - n + k);
+    part = S::slice(part, axis, Int(0), inside.size(axis));
   }
-  Tensor out = zeros();
-  const Shape counts(x.shape().begin() + first, x.shape().begin() + first + static_cast<int>(n));
-  Tap tap(n, 0);
-  do {
-    Tensor part = x, spot = at_tap(out, slide, counts, tap);
-    for (size_t k = n; k-- > 0;) part = S::select(part, -1, tap[k]);
-    assign(spot, M::add(spot, part));
-  } while (advance(tap, slide.kernel));
+  assign(part, inside);
   return out;
 }
+
+namespace {
+
+/// The window behind the last `axes` axes of x, and how it goes over axes of these sizes.
+Slide window_of(const Shape& x, const Shape& stride, const Shape& dilation) {
+  Slide s{.kernel = Shape(x.end() - static_cast<ptrdiff_t>(stride.size()), x.end())};
+  s.stride = stride;
+  s.dilation = dilation;
+  return s;
+}
+
+Types infer_overlap_add(Args a) {
+  const Tensor x = a.tensor(0);
+  const Shape size = a.ints(1);
+  const size_t n = size.size(), rank = x.shape().size();
+  bool fits = n > 0 && a.ints(2).size() == n && a.ints(3).size() == n && rank >= 2 * n;
+  if (fits) {
+    const Slide s = window_of(x.shape(), a.ints(2), a.ints(3));
+    for (size_t k = 0; fits && k < n; ++k) {
+      for (Int least : {s.stride[k], s.kernel[k], s.dilation[k]})
+        fits = fits && require(Relation::le, Int(1), least);
+      const Int room = size[k] - s.span(k);
+      fits = fits && require(Relation::le, Int(0), room) &&
+             require(Relation::eq, x.size(static_cast<int>(rank - 2 * n + k)),
+                     floor_div(room, s.stride[k]) + 1);
+    }
+  }
+  if (!fits)
+    throw ShapeError({.op = "overlap_add",
+                      .problem = "these are not the windows of such sizes",
+                      .got = absl::StrCat(to_string(type_of(x)), " for sizes ", to_string(size)),
+                      .expected = "[..., windows by axis, window by axis], a size, a stride and a "
+                                  "dilation for each axis",
+                      .next = "give what windows() gave"});
+  Shape shape(x.shape().begin(), x.shape().end() - static_cast<ptrdiff_t>(2 * n));
+  shape.insert(shape.end(), size.begin(), size.end());
+  return {TensorType{x.dtype(), shape, x.device()}};
+}
+
+Grads overlap_add_grad(Grad g) {
+  const Slide s = window_of(g.shape(0), g.ints(2), g.ints(3));
+  return {S::windows(g.dy(), s.kernel, s.stride, s.dilation)};
+}
+
+}  // namespace
 
 void add_window_definitions(Definitions& r) {
   r.view("windows(Tensor input, int[] kernel, int[] stride=1, int[] dilation=1) -> Tensor",
@@ -165,6 +208,14 @@ void add_window_definitions(Definitions& r) {
           .overlaps = true,
           .places = kNowhere,
           .doc = "Every window over the last axes, as so many new last axes."});
+  r.opaque(
+      "overlap_add(Tensor input, int[] size, int[] stride, int[] dilation) -> Tensor",
+      infer_overlap_add,
+      {.grad = overlap_add_grad,
+       .places = kNowhere,
+       .leading = true,
+       .doc = "Windows as windows() gives them, added up where they lie: an element's terms in the "
+              "order of their places in the window, from +0."});
 }
 
 }  // namespace lathe

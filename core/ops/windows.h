@@ -28,8 +28,11 @@ bool advance(Tap& tap, const Shape& kernel);
 Tensor at_tap(const Tensor& x, const Slide& slide, const Shape& counts, const Tap& tap);
 
 /// The reverse of the view `windows`: elements of x[..., counts, kernel] added where they came from
-/// in a tensor of this shape. Each place of the window in turn adds its elements: a defined order.
+/// in a tensor of this shape. Each place of the window in turn adds its elements, to +0: a defined
+/// order. Windows side by side are moved, with the -0.0 that are in them.
 Tensor overlap_add(const Tensor& x, const Shape& shape, const Slide& slide);
+/// The same, but no -0.0 stays one.
+Tensor overlap_added(const Tensor& x, const Shape& shape, const Slide& slide);
 
 /// 0, 1, ... size - 1 as int64, along axis k of as many axes.
 Tensor counted(Int size, size_t k, size_t axes, Device device);

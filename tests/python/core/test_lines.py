@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lathe as lt
+import lathe.nn.functional as F
 
 NAN = float("nan")
 
@@ -78,6 +79,58 @@ def test_ranks_beyond_an_end_count_as_the_end():
     assert at.tolist() == [[1, 1, 2, 0], [2, 0, 1, 1]]
     with pytest.raises(lt.ShapeError, match="not those of the lines"):
         lt.ops.places_of_ranks(x, lt.tensor([0]))
+
+
+@pytest.mark.parametrize("dtype", [lt.float32, lt.complex64, lt.int32])
+def test_rolls(dtype):
+    a = np.arange(3 * 5 * 7).reshape(3, 5, 7)
+    x = lt.tensor(a).to(dtype)
+    for shifts, dims in (((2,), (1,)), ((-9,), (2,)), ((1, -1), (0, 2)), ((5,), ()), ((0,), (0,))):
+        want = np.roll(a, shifts if dims else shifts[0], dims or None)
+        for given in (x, x.transpose(0, 2).contiguous().transpose(0, 2)):
+            np.testing.assert_array_equal(lt.roll(given, shifts, dims).to(lt.int64).numpy(), want)
+    if dtype is lt.float32:
+        x = x.requires_grad_()
+        weight = lt.randn(3, 5, 7)
+        lt.roll(x, (1, -2), (0, 2)).backward(weight)
+        assert lt.equal(x.grad, lt.roll(weight, (-1, 2), (0, 2)))
+    assert lt.roll(lt.zeros(0, 3), 1, 0).shape == (0, 3)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("dtype", [lt.float32, lt.float64, lt.int64, lt.complex64])
+def test_windows_are_added_up_place_by_place(dtype):
+    for kernel, stride, dilation, pad in (
+        ((3, 3), (1, 1), (1, 1), (1, 1)),
+        ((2, 3), (2, 1), (1, 2), (0, 2)),
+        ((2, 2), (2, 2), (1, 1), (0, 0)),
+        ((3, 1), (4, 3), (2, 1), (1, 0)),
+    ):
+        size = (11, 14)
+        count = [
+            (n + 2 * p - d * (k - 1) - 1) // s + 1
+            for n, p, d, k, s in zip(size, pad, dilation, kernel, stride)
+        ]
+        x = lt.randn(2, 3 * kernel[0] * kernel[1], count[0] * count[1]).mul(9).to(dtype)
+        parts = x.numpy().reshape(2, 3, *kernel, *count)
+        want = np.zeros((2, 3, size[0] + 2 * pad[0], size[1] + 2 * pad[1]), parts.dtype)
+        for i in range(kernel[0]):
+            for j in range(kernel[1]):
+                rows = slice(i * dilation[0], i * dilation[0] + stride[0] * count[0], stride[0])
+                cols = slice(j * dilation[1], j * dilation[1] + stride[1] * count[1], stride[1])
+                want[:, :, rows, cols] += parts[:, :, i, j]
+        want = want[:, :, pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]]
+        options = {"dilation": dilation, "padding": pad, "stride": stride}
+        got = F.fold(x, size, kernel, **options)
+        np.testing.assert_array_equal(got.numpy(), want)
+        if dtype in (lt.float32, lt.float64):
+            x = x.requires_grad_()
+            dy = lt.randn(2, 3, *size, dtype=dtype)
+            F.fold(x, size, kernel, **options).backward(dy)
+            assert lt.equal(x.grad, F.unfold(dy, kernel, **options))
+            y = dy.clone().requires_grad_()
+            F.unfold(y, kernel, **options).backward(x.detach())
+            assert lt.equal(y.grad + 0.0, F.fold(x.detach(), size, kernel, **options))
 
 
 @pytest.mark.usefixtures("isa", "threads")
