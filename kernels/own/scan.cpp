@@ -13,11 +13,15 @@
 //           blocks.
 //   strips  any monoid: neighbouring lanes take a step together. Sum and prod have loops of their
 //           own for it, others run their programs (scan_programs.cpp).
+//
+// What lies in another order than the result, which is in row-major order, is brought there first,
+// if it can lie there.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/infer/rules.h"
+#include "kernels/own/copy.h"
 #include "kernels/own/implementations.h"
 #include "kernels/own/scan.h"
 #include "kernels/runtime/scratch.h"
@@ -442,6 +446,13 @@ void reverse(ScanJob& job) {
   }
 }
 
+/// Do neighbours in the result come from far apart in x?
+bool lies_across(const Operand& x, const Operand& out) {
+  const Operand* both[] = {&x, &out};
+  const Walk w = make_walk(both, x.shape, false);
+  return !w.shape.empty() && w.strides[0].back() != w.strides[1].back();
+}
+
 void run_with(const Call& call, Outputs& outputs, void (*run)(const ScanJob&)) {
   ScanJob job;
   Tensor x = call.args.tensor(0);
@@ -450,6 +461,9 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const ScanJob&)) {
   outputs.push_back(empty(call.types[0]));
   job.x = operand(x);
   job.out = operand(outputs[0]);
+  const Operand from = job.x, to = job.out;
+  const bool moved = x.dtype() == outputs[0].dtype() && lies_across(from, to);
+  if (moved) job.x = to;
   if (x.rank() == 0)
     for (Operand* o : {&job.x, &job.out}) {
       o->shape.push_back(1);
@@ -458,8 +472,10 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const ScanJob&)) {
   job.axis = static_cast<size_t>(axis);
   arrange(job);
   if (call.args.flag(kScanReverse)) reverse(job);
-  submit(x.device(), {x}, outputs, [job = std::move(job), run] {
-    if (job.x.numel() > 0) run(job);
+  submit(x.device(), {x}, outputs, [job = std::move(job), from, to, moved, run] {
+    if (job.x.numel() == 0) return;
+    if (moved) copy_elements(from, to);
+    run(job);
   });
 }
 

@@ -81,6 +81,20 @@ def test_ranks_beyond_an_end_count_as_the_end():
         lt.ops.places_of_ranks(x, lt.tensor([0]))
 
 
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("dtype", [lt.float32, lt.bfloat16, lt.int64, lt.int32])
+def test_scans_of_what_lies_otherwise(dtype):
+    for shape in ((700, 90), (3, 1100), (40, 3, 600)):
+        x = lt.randn(*shape).mul(3).to(dtype)
+        for given in (x.transpose(0, -1), x.flip([0]), x[..., ::2], x[..., :1].expand(x.shape)):
+            for op in (lt.cumsum, lt.cumprod):
+                for dim in range(given.dim()):
+                    got, want = op(given, dim), op(given.contiguous(), dim)
+                    assert lt.equal(got.nan_to_num(1), want.nan_to_num(1)), (shape, dim)
+                    back = lt.ops.cumsum(given, dim, reverse=True)
+                    assert lt.equal(back, lt.ops.cumsum(given.contiguous(), dim, reverse=True))
+
+
 @pytest.mark.parametrize("dtype", [lt.float32, lt.complex64, lt.int32])
 def test_rolls(dtype):
     a = np.arange(3 * 5 * 7).reshape(3, 5, 7)
