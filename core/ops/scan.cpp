@@ -12,6 +12,10 @@ namespace {
 
 using namespace names;
 
+using Scan = Tensor(Tensor x, Int dim, bool reverse);
+const Fn<Tensor, Scan> running_argmax{"running_argmax"};
+const Fn<Tensor, Scan> running_argmin{"running_argmin"};
+
 /// x moved by one element along axis in the direction of a scan (of a reversed one: to lower
 /// indexes), with `fill` in the place that becomes free.
 Tensor delayed(const Tensor& x, int axis, bool reverse, double fill) {
@@ -128,15 +132,29 @@ Monoid affine() {
       .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
 }
 
-Expr better(Expr beats, Expr a, Expr b) {
-  if (is_floating(a.dtype())) beats = beats | isnan(a);
-  return select(beats, a, b);
-}
+/// `best` of two, or the first of them if it is a NaN.
+Expr or_nan(Expr best, Expr a) { return is_floating(a.dtype()) ? select(isnan(a), a, best) : best; }
 
 /// The extremum so far; a NaN is every extremum from then on.
 Monoid running_extremum(bool largest) {
-  if (largest) return monoid(lowest, [](Expr a, Expr b) { return better(lt(b, a), a, b); });
-  return monoid(highest, [](Expr a, Expr b) { return better(lt(a, b), a, b); });
+  if (largest) return monoid(lowest, [](Expr a, Expr b) { return or_nan(pmax(a, b), a); });
+  return monoid(highest, [](Expr a, Expr b) { return or_nan(pmin(a, b), a); });
+}
+
+/// Where the extremum so far lies: of equal ones, and of NaNs, at the last.
+Monoid running_place(bool largest) {
+  return {.unit =
+              [largest](DType d) {
+                return Exprs{largest ? lowest(d) : highest(d), constant(DType::i64, 0)};
+              },
+          .lift = [](Exprs x) { return x; },
+          .combine =
+              [largest](Exprs a, Exprs b) {
+                Expr take = largest ? le(a[0], b[0]) : le(b[0], a[0]);
+                if (is_floating(a[0].dtype())) take = take | isnan(b[0]);
+                return Exprs{select(take, b[0], a[0]), select(take, b[1], a[1])};
+              },
+          .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
 }
 
 /// log(exp(a) + exp(b)), where one of them may be infinite.
@@ -164,26 +182,21 @@ Grads logcumsumexp_grad(Grad g) {
   return {vanishing_product(share(x, y), shares)};
 }
 
-/// The extrema so far and where they lie: of equal ones, and of NaNs, at the last.
-template <auto& Running>
+/// The extrema so far and where they lie.
+template <auto& Place>
 Outputs with_places(Args a) {
   Tensor x = a.tensor(0);
   const Int dim = a.integer(1);
-  const char* name = &Running == &R::running_max ? "cummax" : "cummin";
-  const int axis = normalise_axis(name, dim.value(), x.rank());
+  const char* name = &Place == &running_argmax ? "cummax" : "cummin";
+  normalise_axis(name, dim.value(), x.rank());
   if (x.rank() == 0) return {M::clone(x), C::zeros({}, DType::i64, x.device())};
+  x = S::contiguous(x);  // it is read twice
   Tensor at;
   {
     GradMode no_grad(false);
-    Tensor best = Running(x, dim, false);
-    Tensor here = M::eq(x, best);
-    if (is_floating(x.dtype())) here = M::logical_or(here, M::isnan(x));
-    Shape along(static_cast<size_t>(x.rank()), Int(1));
-    along[static_cast<size_t>(axis)] = x.size(axis);
-    Tensor place = S::reshape(C::arange(0, x.size(axis), 1, DType::i64, x.device()), along);
-    at = R::running_max(M::where(here, place, 0), dim, false);
+    at = Place(x, dim, false);
   }
-  return {I::gather(x, dim, at), at};
+  return {I::gather_inside(x, dim, at), at};
 }
 
 void add_running(Definitions& r) {
@@ -195,9 +208,20 @@ void add_running(Definitions& r) {
             .no_grad = true,
             .places = kNowhere,
             .doc = largest ? "The largest element so far." : "The smallest element so far."});
+    r.scan(
+        absl::StrCat("running_arg", end, "(Tensor input, int dim, bool reverse=False) -> Tensor"),
+        running_place(largest),
+        {.domain = real_dtypes,
+         .promote = Promote::index,
+         .no_grad = true,
+         .places = kNowhere,
+         .doc = largest ? "The place of the largest element so far, counted as the scan goes: of "
+                          "equal ones, and of NaNs, the last."
+                        : "The place of the smallest element so far, counted as the scan goes: "
+                          "of equal ones, and of NaNs, the last."});
     r.composite(
         absl::StrCat("cum", end, "(Tensor input, int dim) -> (Tensor values, Tensor indices)"),
-        largest ? with_places<R::running_max> : with_places<R::running_min>,
+        largest ? with_places<running_argmax> : with_places<running_argmin>,
         {.moves = true,
          .doc = largest ? "The largest element so far along dim, and where it lies (the last such "
                           "place). A NaN counts as largest."

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "kernels/own/program.h"
 #include "kernels/problem/bodies.h"
@@ -17,6 +18,10 @@ namespace lathe::own {
 /// unit is a neutral element on the right of anything combined with it; at most 16 elements.
 ScalarFunction unrolled(const ReduceBodies& bodies, int64_t count);
 
+/// Of a scan whose state is the best value so far and its place, the last of equal ones, and whose
+/// result is the place: is the best the highest?
+std::optional<bool> running_place(const ReduceBodies& bodies);
+
 class ReducePrograms {
  public:
   static constexpr int64_t kFew = 8;
@@ -26,7 +31,8 @@ class ReducePrograms {
         fold(bodies),
         lift(bodies.lift),
         combine(bodies.combine),
-        finish(bodies.finish) {}
+        finish(bodies.finish),
+        running_place(own::running_place(bodies)) {}
 
   /// The reduction of so few elements as a body over as many inputs, made once; null if it has to
   /// be folded.
@@ -35,6 +41,7 @@ class ReducePrograms {
   ReduceBodies bodies;
   ReduceProgram fold;
   SimdProgram lift, combine, finish;
+  std::optional<bool> running_place;
 
  private:
   mutable std::mutex mutex_;

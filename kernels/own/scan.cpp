@@ -14,8 +14,8 @@
 //   strips  any monoid: neighbouring lanes take a step together. Sum and prod have loops of their
 //           own for it, others run their programs (scan_programs.cpp).
 //
-// What lies in another order than the result, which is in row-major order, is brought there first,
-// if it can lie there.
+// Places of running extrema have loops of their own (scan_places.cpp). What lies in another order
+// than the result, which is in row-major order, is brought there first, if it can lie there.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -29,9 +29,8 @@
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kWide = 32;  // lanes from which stepping strips pays
-constexpr int kTogether = 8;   // blocks whose chains run together
-constexpr int kStretch = 32;   // elements of a block before the next one's turn
+constexpr int kTogether = 8;  // blocks whose chains run together
+constexpr int kStretch = 32;  // elements of a block before the next one's turn
 
 // ── reductions with loops of their own ───────────────────────────────────────────────────────────
 
@@ -397,13 +396,13 @@ class Columns {
 
 void scan(const ScanJob& job) {
   const bool done = known(*job.programs, [&]<class F, class T>(F, T) {
-    if (job.lanes < kWide) return scan_lines<F, T>(job);
+    if (job.lanes < kScanWide) return scan_lines<F, T>(job);
     each_strip(job, [&] {
       return [columns = std::make_unique<Columns<F, T>>(job)](
                  int64_t x, int64_t out, int64_t lanes) { columns->run(x, out, lanes); };
     });
   });
-  if (!done) scan_by_programs(job);
+  if (!done && !scan_places(job)) scan_by_programs(job);
 }
 
 /// Axes but the scanned one, collapsed; lanes are those whose elements are neighbours, else the
@@ -426,7 +425,7 @@ void arrange(ScanJob& job) {
   job.lanes = job.lines.shape.back();
   job.rows = job.lanes == 0 ? 0 : x.numel() / job.lanes;
   // Along the scanned axis itself lies the memory: lanes would be far apart.
-  if (job.x_step == 1 && job.programs->fold.known()) {
+  if (job.x_step == 1 && (job.programs->fold.known() || job.programs->running_place)) {
     job.rows *= job.lanes;
     job.lines.shape.push_back(1);
     for (Sizes& s : job.lines.strides) s.push_back(0);

@@ -12,6 +12,7 @@ namespace lathe::own {
 
 constexpr int64_t kScanBlock = 512;  // elements to a block, by the definition
 constexpr int64_t kScanLanes = 512;  // lanes to a strip
+constexpr int64_t kScanWide = 32;    // lanes from which stepping strips pays
 
 struct ScanJob {
   const ReducePrograms* programs;
@@ -48,6 +49,8 @@ void each_strip(const ScanJob& job, Make make) {
   });
 }
 
+/// Places of running extrema; false if this is another scan.
+bool scan_places(const ScanJob& job);
 /// Any monoid, in strips.
 void scan_by_programs(const ScanJob& job);
 /// One element after the other, by the interpreter of the reference.

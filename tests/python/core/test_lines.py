@@ -53,6 +53,23 @@ def last_extremum(x, largest):
 @pytest.mark.parametrize(
     "dtype", [lt.float32, lt.float64, lt.bfloat16, lt.int64, lt.int32, lt.int16, lt.uint8, lt.bool]
 )
+def test_places_of_running_extrema(dtype):
+    for shape in ((1, 1), (3, 700), (700, 3), (40, 600), (600, 40), (2, 50, 70), (0, 4)):
+        x = few_values(shape, dtype)
+        for given in (x, x.transpose(0, -1).contiguous().transpose(0, -1)):
+            for dim in range(len(shape)):
+                moved = np.moveaxis(x.to(lt.float64).numpy(), dim, -1)
+                for op, largest in ((lt.cummax, True), (lt.cummin, False)):
+                    values, at = op(given, dim)
+                    want = last_extremum(moved, largest) if x.numel() else moved
+                    np.testing.assert_array_equal(np.moveaxis(at.numpy(), dim, -1), want)
+                    assert lt.equal(values.nan_to_num(9), lt.gather(x, dim, at).nan_to_num(9))
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize(
+    "dtype", [lt.float32, lt.float64, lt.bfloat16, lt.int64, lt.int32, lt.int16, lt.uint8, lt.bool]
+)
 def test_ranks_are_those_of_a_sort(dtype):
     for shape in ((1, 1), (3, 127), (3, 129), (500, 7), (2, 40, 90), (2, 5000)):
         x = few_values(shape, dtype)
