@@ -14,7 +14,8 @@ bool ReduceRun::in_columns(const ReduceLines& kept) const {
   const bool neighbours = !axes_.empty() && axes_.back().stride == 1;
   const int64_t run = neighbours ? axes_.back().size : 1;
   if (kept.x_stride == 1 && run == 1) return kept.all() > 1;
-  return kept.all() >= kLanes && (kept.x_stride == 1 || run < kLanes);
+  // A pick asks more of each row: it has an index beside the value.
+  return kept.all() >= kLanes && (kept.x_stride == 1 || run < (p_.pick_ ? 4 : 1) * kLanes);
 }
 
 ReduceRun::Row ReduceRun::by_columns(const std::byte* x, const ReduceLines& kept) {
