@@ -78,12 +78,18 @@ namespace {
                     .next = "convert with .to(lt.int64)"});
 }
 
-/// x with a view's elements replaced: the value must have just the view's shape and dtype.
+/// x with a view's elements replaced: the value must have just the view's shape and dtype. The
+/// result is another tensor, in row-major order: that is what the view is of.
 Types infer_through(const Op& op, Args args) {
   Tensor x = args.tensor(0), value = args.tensor(1);
   absl::InlinedVector<Arg, 8> rest(args.begin() + 1, args.end());
   rest[0] = args[0];
-  const TensorType seen = op.put_of->infer(absl::MakeConstSpan(rest))[0];
+  TensorType seen = type_of(x);
+  if (op.put_of->extra.infer == nullptr)
+    seen.shape =
+        op.put_of->geometry(Geometry::contiguous(x.shape()), absl::MakeConstSpan(rest)).shape;
+  else
+    seen = op.put_of->infer(absl::MakeConstSpan(rest))[0];
   if (value.dtype() != seen.dtype)
     throw DTypeError({.op = op.name(),
                       .problem = "the value has another dtype than the view it is put through",

@@ -204,3 +204,10 @@ def test_bytes_are_not_seen_as_truth():
     truth = x != 0
     assert truth.view(lt.uint8).tolist() == [0, 1, 1]
     assert truth.view(lt.bool).tolist() == [False, True, True]
+
+
+def test_a_value_is_put_through_a_view_of_the_result():
+    """Which is a tensor of its own: how the operand lies does not matter."""
+    x = lt.arange(4.0).expand(2, 3, 4)
+    value = lt.arange(24.0).reshape(2, 12)
+    assert lt.equal(lt.ops.view_put(x, value, [2, 12]), value.reshape(2, 3, 4))
