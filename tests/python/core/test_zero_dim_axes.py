@@ -29,7 +29,8 @@ NO_AXES = {
     "normalized_shape",
     "num_classes", "num_groups", "num_samples", "offset", "output_padding", "output_size", "p", "q",
     "pad", "padding", "padding_idx", "padding_mode", "physical_layout", "r", "reduction",
-    "repeats", "row", "rows", "s", "sections", "shape", "shift", "shifts", "size", "sizes", "split_size",
+    "repeats", "row", "rows", "s", "sections", "shape", "shift", "shifts", "size", "sizes",
+    "split_size",
     "split_size_or_sections", "split_sizes", "start", "step", "steps", "storage_offset",
     "stride", "target_lengths", "to", "upscale_factor", "win_length", "window_length",
 }  # fmt: skip
