@@ -143,11 +143,12 @@ class _Watch:
     def __init__(self, module):
         self._module = module
         self._grad_output = None
+        self._inputs = 0
         self._watched_inputs = False
 
     def inputs(self, inputs):
-        found, passed = _through(inputs, self._after)
-        self._watched_inputs = found
+        self._inputs = len(inputs)
+        self._watched_inputs, passed = _through(inputs, self._after)
         return passed
 
     def outputs(self, output):
@@ -158,25 +159,44 @@ class _Watch:
             grads = _replaced(hook.function(self._module, grads), grads)
         self._grad_output = grads
         if not self._watched_inputs:  # nothing else comes: no input has a gradient
+            none = (None,) * self._inputs
             for hook in tuple(self._module._backward_hooks.values()):
-                hook.function(self._module, (None,), grads)
+                changed = _replaced(hook.function(self._module, none, grads), none)
+                if any(g is not None for g in changed):
+                    raise _lathe.ValueError(
+                        "a backward hook gives a gradient, and no input of the module has one",
+                        op="register_full_backward_hook", got=type(changed).__name__,
+                        expected="None", next="give None, or make an input require grad",
+                    )  # fmt: skip
         return grads
 
     def _after(self, grads):
+        if self._grad_output is None:  # a derivative of the gradient comes through here again
+            return grads
+        grad_output, self._grad_output = self._grad_output, None
         for hook in tuple(self._module._backward_hooks.values()):
-            grads = _replaced(hook.function(self._module, grads, self._grad_output), grads)
+            grads = _replaced(hook.function(self._module, grads, grad_output), grads)
         return grads
 
 
 def _replaced(changed, grads):
     if changed is None:
         return grads
-    return changed if isinstance(changed, tuple) else (changed,)
+    changed = changed if isinstance(changed, tuple) else (changed,)
+    if len(changed) != len(grads):
+        raise _lathe.ValueError(
+            "a backward hook gives another number of gradients",
+            op="register_full_backward_hook", got=len(changed),
+            expected=f"{len(grads)}, one for each value, None where it has no gradient",
+            next="give one for each that the hook was given",
+        )  # fmt: skip
+    return changed
 
 
 def _through(values, see):
     """(is there a gradient to see, values) with the tensors among them, one or in a tuple or list,
-    passed through a function whose backward is see(gradients)."""
+    passed through a function whose backward is see(gradients): one gradient for each of the values,
+    None for one that has none."""
     several = isinstance(values, (tuple, list))
     items = list(values) if several else [values]
     places = [i for i, v in enumerate(items) if isinstance(v, _lathe.Tensor) and v.requires_grad]
@@ -184,8 +204,16 @@ def _through(values, see):
         return False, values
     from .seen import Seen
 
-    for i, tensor in zip(places, Seen.apply(see, *[items[i] for i in places])):
+    def see_all(grads):
+        every = [None] * len(items)
+        for i, grad in zip(places, grads):
+            every[i] = grad
+        seen = see(tuple(every))
+        return [seen[i] for i in places]
+
+    for i, tensor in zip(places, Seen.apply(see_all, *[items[i] for i in places])):
         items[i] = tensor
     if not several:
         return True, items[0]
-    return True, type(values)(items)
+    named = hasattr(values, "_fields")  # a named tuple takes its parts one by one
+    return True, type(values)(*items) if named else type(values)(items)

@@ -1,5 +1,6 @@
 """Hooks of modules, their state with hooks, functional_call, parametrizations."""
 
+import collections
 import os
 import pickle
 import subprocess
@@ -49,6 +50,58 @@ def test_backward_hooks():
     x.grad = None
     layer(x).sum().backward()
     assert x.grad.tolist() == [[0, 0]] and len(log) == 1
+
+
+def test_backward_hooks_get_a_gradient_for_each_value():
+    """At its position; None for what has none, as numbers and constants."""
+    Pair = collections.namedtuple("Pair", "scaled rest")
+
+    class Scale(nn.Module):
+        def forward(self, factor, x, y):
+            return Pair(x * factor, (factor, y))
+
+    scale, log = Scale(), []
+    scale.register_full_backward_hook(lambda m, dx, dy: log.append((dx, dy)))
+    x = lt.ones(2, requires_grad=True)
+    result = scale(3, x, lt.zeros(2))
+    assert isinstance(result, Pair) and result.rest[0] == 3
+    result.scaled.sum().backward()
+    dx, dy = log[0]
+    assert (dx[0], dx[1].tolist(), dx[2]) == (None, [3, 3], None)
+    assert (dy[0].tolist(), dy[1]) == ([1, 1], None)
+    scale.register_full_backward_hook(lambda m, dx, dy: (None, dx[1] * 2, None))
+    x.grad = None
+    scale(3, x, lt.zeros(2)).scaled.sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    scale.register_full_backward_hook(lambda m, dx, dy: dx[1] * 2)
+    with pytest.raises(lt.ValueError, match="another number of gradients"):
+        scale(3, x, lt.zeros(2)).scaled.sum().backward()
+
+
+def test_backward_hooks_and_second_derivatives():
+    """A gradient of the gradient goes through the module again, and calls no hook."""
+    square, log = Square(), []
+    square.register_full_backward_hook(lambda m, dx, dy: log.append(dx[0].item()))
+    x = lt.tensor(3.0, requires_grad=True)
+    (dx,) = lt.autograd.grad(square(x), x, create_graph=True)
+    assert log == [6]
+    assert lt.autograd.grad(dx, x)[0].item() == 2
+    assert log == [6]
+
+
+class Square(nn.Module):
+    def forward(self, x):
+        return x * x
+
+
+def test_backward_hooks_where_no_input_has_a_gradient():
+    layer, log = nn.Bilinear(2, 3, 1), []
+    layer.register_full_backward_hook(lambda m, dx, dy: log.append(dx))
+    layer(lt.ones(1, 2), lt.ones(1, 3)).sum().backward()
+    assert log == [(None, None)]
+    layer.register_full_backward_hook(lambda m, dx, dy: (dy[0], None))
+    with pytest.raises(lt.ValueError, match="no input of the module has one"):
+        layer(lt.ones(1, 2), lt.ones(1, 3)).sum().backward()
 
 
 def test_backward_hooks_in_a_trace_of_a_fresh_program(tmp_path):
