@@ -10,6 +10,7 @@
 
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/noise.h"
 
 namespace lathe {
 namespace {
@@ -294,16 +295,15 @@ Outputs glu_expansion(Args a) {
   return {M::mul(S::select(both, axis, 0), M::sigmoid(S::select(both, axis, 1)))};
 }
 
-/// Gumbel noise is the logarithm of an exponential variable, negated; log1p of a uniform number
-/// below 1 never meets log(0).
+/// Gumbel noise is the logarithm of an exponential variable, negated.
 Outputs gumbel_softmax_expansion(Args a) {
   Tensor x = a.tensor(0);
   const Int dim = a.integer(4);
   Tensor noise;
   {
     GradMode no_grad(false);
-    Tensor u = C::rand(x.shape(), x.dtype(), x.device());
-    noise = M::neg(M::log(M::neg(M::log1p(M::neg(u)))));
+    noise = M::neg(M::log(exponential_noise(x)));
+    if (noise.dtype() != x.dtype()) noise = M::cast(noise, x.dtype());
   }
   Tensor soft = N::softmax(M::div(M::add(x, noise), a[1]), dim);
   if (!a.flag(2)) return {soft};

@@ -154,16 +154,19 @@ Expr uniform(DType d, int word) {
   return cast(shr(random_word(word), 8), d) * 0x1p-24;
 }
 
+/// In few digits what is just below 1 would be rounded to 1.
 Expr uniform_body(Expr zero) {
-  const DType d = real_type(zero.dtype());
+  const DType stored = real_type(zero.dtype()), d = compute_type(stored);
   Expr one = uniform(d, 0);
+  const Expr largest = constant(d, 1 - (stored == DType::f16 ? 0x1p-11 : 0x1p-8));
+  if (stored != d) one = pmin(one, largest);
   return is_complex(zero.dtype()) ? complex(one, uniform(d, 2)) : one;
 }
 
 /// Box and Muller (1958): two uniforms give one normal, or the two parts of a complex one, each of
 /// variance 1/2. The first is moved to (0, 1].
 Expr normal_body(Expr zero) {
-  const DType d = real_type(zero.dtype());
+  const DType d = compute_type(real_type(zero.dtype()));
   Expr u = 1.0 - uniform(d, 0), angle = (2 * std::numbers::pi) * uniform(d, 2);
   if (!is_complex(zero.dtype())) return sqrt(-2.0 * log(u)) * cos(angle);
   Expr radius = sqrt(-log(u));

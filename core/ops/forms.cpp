@@ -347,7 +347,9 @@ void add_creation(Definitions& r) {
   r.composite("bernoulli(Tensor input) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor p = a.tensor(0);
-                return {C::bernoulli_of(C::rand(p.shape(), p.dtype(), p.device()), p)};
+                const DType d = compute_type(p.dtype());  // in halves 1 could be drawn
+                Tensor y = C::bernoulli_of(C::rand(p.shape(), d, p.device()), M::cast(p, d));
+                return {d == p.dtype() ? y : M::cast(y, p.dtype())};
               },
               {.no_grad = true,
                .version = 2,  // the first had the name for bernoulli.size

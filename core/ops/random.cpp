@@ -12,6 +12,7 @@
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/noise.h"
 #include "include/lathe/ops/random.h"
 
 namespace lathe {
@@ -49,7 +50,14 @@ void require_that(bool holds, const char* op, const char* param, const Real& val
                     .next = absl::StrCat("check ", param)});
 }
 
-Tensor uniform_like(const Tensor& x) { return C::rand(x.shape(), x.dtype(), x.device()); }
+/// In the dtype that x is computed in: tails are lost in that of halves.
+Tensor uniform_like(const Tensor& x) {
+  return C::rand(x.shape(), compute_type(x.dtype()), x.device());
+}
+/// In x's dtype.
+Tensor kept_as(const Tensor& x, const Tensor& drawn) {
+  return drawn.dtype() == x.dtype() ? drawn : M::cast(drawn, x.dtype());
+}
 Tensor normal_like(const Tensor& x) { return C::randn(x.shape(), x.dtype(), x.device()); }
 /// Uniform in [0, 1) with 53 bits, whatever the dtype: for inversion, whose tail they are.
 Tensor fine_uniform(IntSpan shape, Device device) { return C::rand(shape, DType::f64, device); }
@@ -67,7 +75,8 @@ Outputs uniform(Args a) {
                                           ", to=", to_string(Real(high.hint()))),
                       .expected = "from <= to",
                       .next = "exchange the bounds"});
-  return {M::add(M::mul(uniform_like(x), Arg(high - low)), a[1])};
+  Tensor u = C::rand(x.shape(), x.dtype(), x.device());
+  return {M::add(M::mul(u, Arg(high - low)), a[1])};
 }
 
 Tensor normal(const char* op, Args a) {
@@ -86,7 +95,7 @@ Outputs exponential(Args a) {
   Tensor x = a.tensor(0);
   require_float("exponential_", x);
   require_that(a.real(1) > 0, "exponential_", "lambd", a.real(1), "lambd > 0");
-  return {M::div(M::neg(M::log1p(M::neg(uniform_like(x)))), a[1])};
+  return {kept_as(x, M::div(exponential_noise(x), a[1]))};
 }
 
 Outputs cauchy(Args a) {
@@ -94,7 +103,7 @@ Outputs cauchy(Args a) {
   require_float("cauchy_", x);
   require_that(a.real(2) > 0, "cauchy_", "sigma", a.real(2), "sigma > 0");
   Tensor angle = M::mul(M::sub(uniform_like(x), 0.5), std::numbers::pi);
-  return {M::add(M::mul(M::tan(angle), a[2]), a[1])};
+  return {kept_as(x, M::add(M::mul(M::tan(angle), a[2]), a[1]))};
 }
 
 /// The number of the first success: the smallest k with (1 - p)^k <= 1 - u.
@@ -115,8 +124,9 @@ Outputs bernoulli_p(Args a) {
 
 Outputs bernoulli_tensor(Args a) {
   Tensor x = a.tensor(0), p = a.tensor(1);
-  if (!is_floating(p.dtype())) p = M::cast(p, DType::f32);
-  return {M::cast(C::bernoulli_of(C::rand(x.shape(), p.dtype(), x.device()), p), x.dtype())};
+  const DType d = is_floating(p.dtype()) ? compute_type(p.dtype()) : DType::f32;
+  Tensor u = C::rand(x.shape(), d, x.device());
+  return {M::cast(C::bernoulli_of(u, M::cast(p, d)), x.dtype())};
 }
 
 /// [from, to) as whole numbers.
@@ -489,6 +499,13 @@ void add_counts(Definitions& r) {
 }
 
 }  // namespace
+
+Tensor exponential_noise(const Tensor& x) {
+  // A uniform number of 0 stands for all below the next one.
+  double least = x.dtype() == DType::f64 ? 0x1p-54 : 0x1p-25;
+  if (x.dtype() == DType::f16) least = 0x1p-24;  // its smallest
+  return M::clamp_min(M::neg(M::log1p(M::neg(uniform_like(x)))), least);
+}
 
 void add_random_definitions(Definitions& r) {
   add_written(r);

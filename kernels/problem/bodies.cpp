@@ -44,8 +44,11 @@ std::vector<DType> dtypes(absl::Span<const BodyInput> inputs) {
 
 ScalarFunction stored_body(const Op& op, const ElementTypes& types,
                            absl::Span<const BodyInput> inputs) {
-  const ScalarFunction& body = op.scalar(types.compute);
   auto params = body_params(op);
+  // What is drawn out of nothing is told the dtype that it is kept in: it has bounds to stay
+  // within.
+  const bool drawn = op.kind == Kind::random && params.empty();
+  const ScalarFunction& body = op.scalar(drawn ? types.results[0] : types.compute);
   LATHE_CHECK(params.size() == inputs.size());
   auto wrapped = [&](absl::Span<const Expr> in) {
     Exprs xs;

@@ -160,3 +160,37 @@ def test_the_state_of_the_process():
     with pytest.raises(lt.TypeError, match="no state"):
         lt.set_rng_state(lt.zeros(3))
     lt.manual_seed(-1)
+
+
+@pytest.mark.parametrize("dtype", [lt.float16, lt.bfloat16])
+def test_halves_are_drawn_below_one(dtype):
+    """None of the uniform numbers is rounded up to 1, and what is made of them is finite."""
+    lt.manual_seed(1)
+    u = lt.rand(200_000, dtype=dtype)
+    assert u.max() < 1 and u.max() > 0.99 and abs(u.double().mean() - 0.5) < 0.003
+    assert lt.rand_like(u).max() < 1
+    assert lt.bernoulli(lt.ones(200_000, dtype=dtype)).all()
+    assert lt.zeros(200_000, dtype=dtype).bernoulli_(lt.ones((), dtype=dtype)).all()
+    e = lt.empty(200_000, dtype=dtype).exponential_()
+    assert e.min() > 0 and e.isfinite().all() and abs(e.double().mean() - 1) < 0.02
+    one = lt.ones((), dtype=dtype)
+    assert lt.distributions.Exponential(one).sample((200_000,)).isfinite().all()
+    assert lt.distributions.Gumbel(one, one).sample((200_000,)).isfinite().all()
+
+
+def test_halves_are_drawn_alike_in_a_trace():
+    def draw():
+        return lt.rand(1000, dtype=lt.float16) * 2, lt.rand(1000, dtype=lt.bfloat16)
+
+    lt.manual_seed(5)
+    eager = draw()
+    lt.manual_seed(5)
+    for a, b in zip(eager, lt.trace(draw)()):
+        assert lt.equal(a, b)
+
+
+def test_no_exponential_number_is_zero():
+    """Where the uniform number is 0, which one in 2^24 is."""
+    lt.manual_seed(1)
+    smallest = min(lt.empty(1 << 23).exponential_().min().item() for _ in range(6))
+    assert 0 < smallest < 1e-6
