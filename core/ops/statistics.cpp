@@ -226,9 +226,13 @@ Tensor slope(const Tensor& x, int axis, const Spacing& given, int order) {
   Tensor rise = M::div(step_of(x, axis), h);  // of the lines between neighbours
   Tensor before = part(rise, axis, 0, 1), behind = part(rise, axis, 1);
   Tensor hb = part(h, axis, 0, 1), ha = part(h, axis, 1);
-  // Weighted by the other side's step: the parabola's slope at its middle point.
-  Tensor sum = M::add(ha, hb);
-  Tensor inside = M::div(M::add(M::mul(before, ha), M::mul(behind, hb)), sum);
+  auto inner = [&] {  // the parabola's slope at its middle point
+    // Of even steps it does not depend on the value there, which may be infinite.
+    if (!given.at.defined())
+      return M::div(M::div(M::sub(part(x, axis, 2), part(x, axis, 0, 2)), given.step), 2);
+    return M::div(M::add(M::mul(before, ha), M::mul(behind, hb)), M::add(ha, hb));
+  };
+  const Tensor inside = inner();
   auto end = [&](const Tensor& t, bool last) {
     return last ? part(t, axis, t.size(axis) - 1) : S::slice(t, axis, 0, 1);
   };
