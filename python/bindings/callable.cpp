@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/fn.h"
+#include "include/lathe/ops/math.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/call.h"
 #include "python/bindings/generator.h"
@@ -88,6 +90,14 @@ PyObject* wrap_outputs(const Overload& overload, Args args, Outputs out) {
   return tuple.release().ptr();
 }
 
+/// Does nothing else show the memory of `result`, which two handles may name? An op may give an
+/// operand as it is, or a view of one.
+bool alone(const Tensor& result) {
+  const TensorImpl& impl = *result.impl();
+  return impl.view == nullptr && impl.refs.load() <= 2 && impl.storage.get() != nullptr &&
+         impl.storage->refs.load() == 1;
+}
+
 /// Writes `value` into what `out` names. exact: that has to have the result's dtype.
 void write_out(const std::string& op, PyObject* out, const Tensor& value, bool exact) {
   if (!is_tensor(out))
@@ -109,11 +119,13 @@ void write_out(const std::string& op, PyObject* out, const Tensor& value, bool e
                       .got = std::string(name(value.dtype())),
                       .expected = std::string(name(dst.dtype())),
                       .next = "give an out of the dtype of the result"});
-  // PyTorch's idiom out=lt.empty(0): the tensor becomes the result.
+  // PyTorch's idiom out=lt.empty(0): the tensor becomes the result, in its own dtype.
   bool nothing = dst.impl()->view == nullptr && !dst.symbolic() && !value.symbolic() &&
-                 dst.rank() == 1 && identical(dst.size(0), Int(0));
-  if (nothing && value.dtype() == dst.dtype() && value.device() == dst.device())
-    return take_memory(dst, value);
+                 identical(dst.numel(), Int(0));
+  if (nothing && value.device() == dst.device()) {
+    const Tensor fitting = cast_for(dst, value);
+    return take_memory(dst, alone(fitting) ? fitting : math_ops<Tensor>::clone(fitting));
+  }
   bool same = dst.rank() == value.rank();
   for (int i = 0; same && i < dst.rank(); ++i)
     same = require(Relation::eq, dst.size(i), value.size(i));

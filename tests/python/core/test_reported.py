@@ -263,3 +263,32 @@ def test_a_device_as_a_scope():
         assert lt.ones(2).device == where == lt.device("cpu")
     with pytest.raises(lt.Error, match="set_default_device"), lt.device("sim"):
         pass
+
+
+def test_a_slope_does_not_read_the_value_at_its_point():
+    """Where steps are even: infinities count for their neighbours alone, as in NumPy."""
+    inf, nan = math.inf, math.nan
+    x = [2.0, -2, inf, inf, -inf, -inf, inf, 3, -inf, 2, nan, nan, 3, inf, nan]
+    for order in (1, 2):
+        (got,) = lt.gradient(lt.tensor(x, dtype=lt.float64), edge_order=order)
+        with np.errstate(invalid="ignore"):
+            want = np.gradient(np.array(x), edge_order=order)
+        np.testing.assert_array_equal(got.numpy(), want)
+
+
+@pytest.mark.parametrize("make", [
+    lambda x, o: lt.positive(x, out=o), lambda x, o: lt.broadcast_to(x, (2, 2, 2), out=o),
+    lambda x, o: lt.swapaxes(x, 0, 1, out=o), lambda x, o: lt.add(x, x, out=o),
+])  # fmt: skip
+@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+def test_an_out_without_elements_becomes_the_result(make, shape):
+    """In its own dtype, and with memory of its own."""
+    x = lt.ones(2, 2)
+    out = lt.empty(shape, dtype=lt.float64)
+    assert make(x, out) is out and out.dtype == lt.float64
+    assert out.numel() >= 4
+    out.add_(1)
+    assert x.eq(1).all()
+    same = lt.empty(shape)
+    make(x, same).add_(1)
+    assert x.eq(1).all()
