@@ -187,15 +187,28 @@ void Tape::saw(const Op& op, Args args, Outputs& outputs) {
   record(op, args, absl::MakeSpan(outputs));
 }
 
+namespace {
+
+/// Has the gradient that arrives at the edge kept in `m`.
+void retain(const std::shared_ptr<TapeMeta>& m) {
+  m->retain = true;
+  m->edge.node->rare_or_new().retained.emplace_back(m->edge.output, m);
+}
+
+}  // namespace
+
 void Tape::wrote(Tensor& dst, const Tensor& value) {
   TensorImpl* impl = dst.impl();
   ViewOf* view = impl->view.get();
   auto take_history = [](TensorImpl* to, const Tensor& from) {
+    const TapeMeta* before = meta(*to);
+    const bool retains = before != nullptr && before->retain;
     to->autograd = nullptr;
     to->requires_grad = from.requires_grad();
     if (!to->requires_grad) return;
     auto m = std::make_shared<TapeMeta>();
     m->edge = edge_of(from);
+    if (retains) retain(m);  // from now on the gradient of what was written
     to->autograd = std::move(m);
   };
   if (view == nullptr) {
@@ -248,6 +261,7 @@ TapeNode::~TapeNode() {
 void set_requires_grad(Tensor& t, bool on) {
   TapeMeta* m = meta(t);
   bool computed = m != nullptr && m->edge.node && !m->edge.node->is_leaf();
+  if (computed && on && t.requires_grad()) return;  // that is how it is
   if (computed)  // a leaf that is switched off keeps the node that older results lead to
     throw AutogradError({.op = "requires_grad",
                          .problem = "only leaf tensors can change whether they are tracked",
@@ -367,9 +381,7 @@ void retain_grad(const Tensor& t) {
   TapeMeta& m = meta_or_new(t);
   if (m.is_leaf || m.retain) return;
   if (!m.edge.node) history_is_outside("retain_grad", t);
-  m.retain = true;
-  m.edge.node->rare_or_new().retained.emplace_back(
-      m.edge.output, std::static_pointer_cast<TapeMeta>(t.impl()->autograd));
+  retain(std::static_pointer_cast<TapeMeta>(t.impl()->autograd));
 }
 
 void register_hook(const Tensor& t, Hook hook) {

@@ -47,11 +47,24 @@ nb::object record(const std::string& name, nb::handle inputs, nb::handle outputs
                       nb::gil_scoped_acquire lock;
                       kept->attr("forget")();
                     }};
-  Tensors ys = tensors_or_none(outputs);
+  const Tensors given = tensors_or_none(outputs);
+  Tensors ys = given;
+  for (Tensor& y : ys) {
+    if (!y.defined() || y.impl()->view == nullptr) continue;
+    require_assignable(y);  // only what forward() wrote to comes as a view of another tensor
+    y = detach(y);
+  }
   absl::InlinedVector<bool, 4> plain;
   for (nb::handle h : left_out) plain.push_back(nb::cast<bool>(h));
-  return grad_fn_object(record_function(std::make_shared<const OwnDerivative>(std::move(own)),
-                                        tensors_or_none(inputs), ys, absl::MakeConstSpan(plain)));
+  nb::object node =
+      grad_fn_object(record_function(std::make_shared<const OwnDerivative>(std::move(own)),
+                                     tensors_or_none(inputs), ys, absl::MakeConstSpan(plain)));
+  for (size_t k = 0; k < ys.size(); ++k) {
+    Tensor written = given[k];
+    if (ys[k].defined() && ys[k].impl() != written.impl() && ys[k].requires_grad())
+      tape()->wrote(written, ys[k]);  // the tensor that it is a view of gets a history, too
+  }
+  return node;
 }
 
 /// A tensor over the same memory that is no view of another and has no history.
@@ -84,6 +97,12 @@ void push_packer(nb::object pack, nb::object unpack) {
 }
 
 void pop_packer() {
+  if (t_outer == nullptr || t_outer->empty())
+    throw AutogradError({.op = "saved_tensors_hooks",
+                         .problem = "a block is left that was not entered",
+                         .got = "__exit__() with no block open on this thread",
+                         .expected = "one __exit__() for each __enter__()",
+                         .next = "use it by `with`"});
   set_packer(std::move(t_outer->back()));
   t_outer->pop_back();
 }

@@ -125,7 +125,7 @@ def _rows(y, xs, create_graph, strict):
         seed = [ops.ones((), dtype=y.dtype, device=y.device)]
         rows.append(_gradients("jacobian", [flat[i]], xs, seed, create_graph, strict))
     columns = zip(*rows) if rows else [[ops.zeros((0, *x.shape))] for x in xs]
-    return [ops.stack(list(column)).reshape(*y.shape, *x.shape) for column, x in zip(columns, xs)]
+    return [ops.stack(list(column)).reshape((*y.shape, *x.shape)) for column, x in zip(columns, xs)]
 
 
 def _scalar(name, output):

@@ -63,5 +63,5 @@ class GradientTape:
 
 
 def Variable(data, requires_grad=False):  # noqa: N802
-    """The tensor itself: PyTorch's old name for one with history."""
-    return data.requires_grad_() if requires_grad else data
+    """PyTorch's old name: a tensor over data's memory, without its history."""
+    return data.detach().requires_grad_(requires_grad)

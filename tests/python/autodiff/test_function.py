@@ -198,3 +198,55 @@ def test_traced():
     assert outside(x).item() == 9
     with pytest.raises(lt.TraceError, match="of the program's own would be lost"):
         outside(lt.ones(2, requires_grad=True))
+
+
+class AddInPlace(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.mark_dirty(x)
+        return x.add_(y)
+
+    @staticmethod
+    def backward(ctx, dx):
+        return dx, 2 * dx  # not the derivative of the sum: this rule was asked
+
+
+def test_a_write_to_a_view_reaches_the_history_of_its_base():
+    a, b = lt.ones(3, 4, requires_grad=True), lt.ones(2, requires_grad=True)
+    x = a * 3
+    seen = AddInPlace.apply(x[1:, 2:], b)
+    assert lt.equal(x[1:, 2:], seen) and x.grad_fn is not None
+    (x * x).sum().backward()
+    assert lt.equal(a.grad, 6 * x) and b.grad.tolist() == [32, 32]
+    b.grad = None
+    rest = lt.ones(4)  # no history, until the write gives it one
+    AddInPlace.apply(rest[:2], b)
+    assert rest.requires_grad
+    rest.sum().backward()
+    assert b.grad.tolist() == [2, 2]
+
+
+def test_a_write_to_a_view_of_a_leaf_is_refused():
+    a, b = lt.ones(4, requires_grad=True), lt.ones(2, requires_grad=True)
+    with pytest.raises(lt.AutogradError, match="a leaf that requires grad"):
+        AddInPlace.apply(a[:2], b)
+
+
+def test_variables_made_in_forward_have_gradients_of_their_own():
+    class Inner(Function):
+        @staticmethod
+        def forward(ctx, x):
+            with lt.enable_grad():
+                ctx.x = lt.autograd.Variable(x, requires_grad=True)
+                ctx.y = ctx.x * 3
+            return ctx.y.detach()
+
+        @staticmethod
+        def backward(ctx, dy):
+            with lt.enable_grad():
+                ctx.y.backward(dy)
+            return ctx.x.grad
+
+    x = lt.ones(2, requires_grad=True)
+    Inner.apply(x).sum().backward()
+    assert x.grad.tolist() == [3, 3]

@@ -261,3 +261,44 @@ def test_inference_mode():
         assert (x * 2).requires_grad
     assert not lt.inference_mode(lambda t: t * 2)(x).requires_grad
     assert not lt.inference_mode()(lambda t: t * 2)(x).requires_grad
+
+
+def test_a_tensor_that_requires_grad_may_be_asked_to():
+    x = leaf(1.0)
+    y = (x * 2).requires_grad_()
+    y.requires_grad = True
+    y.sum().backward()
+    assert x.grad.tolist() == [2]
+    with pytest.raises(lt.AutogradError, match="only leaf tensors can change"):
+        y.requires_grad_(False)
+
+
+def test_a_retained_gradient_is_that_of_the_value_now():
+    """After a write, of what was written; of the base, where a view was written to."""
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    y.retain_grad()
+    y.mul_(3)
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [6, 12] and x.grad.tolist() == [18, 36]
+    z = x * 1
+    z.retain_grad()
+    z[1].mul_(4)
+    (z * z).sum().backward()
+    assert z.grad.tolist() == [2, 16]
+
+
+def test_functional_derivatives_of_scalars():
+    x = lt.tensor(3.0, dtype=lt.float64)
+    assert functional.hessian(lambda a: a**3, x).item() == 18
+    assert functional.jacobian(lambda a: a**2, x).shape == ()
+
+
+def test_a_block_of_hooks_is_left_as_often_as_entered():
+    hooks = graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+    with pytest.raises(lt.AutogradError, match="was not entered"):
+        hooks.__exit__()
+    with hooks:
+        pass
+    with pytest.raises(lt.AutogradError, match="was not entered"):
+        hooks.__exit__()

@@ -358,7 +358,9 @@ def test_ea_16_old_names():
     inputs.data[0, 0] = 5
     assert inputs[0, 0].item() == 5, "data shares the memory"
     x = lt.ones(2)
-    assert lt.autograd.Variable(x) is x
+    v = lt.autograd.Variable(x)
+    assert v is not x and v.data_ptr() == x.data_ptr(), "a tensor of its own, without a history"
+    assert not lt.autograd.Variable(inputs * 2).requires_grad
     assert lt.autograd.Variable(x, requires_grad=True).requires_grad
 
 
