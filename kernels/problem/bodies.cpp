@@ -50,11 +50,14 @@ ScalarFunction stored_body(const Op& op, const ElementTypes& types,
   const bool drawn = op.kind == Kind::random && params.empty();
   const ScalarFunction& body = op.scalar(drawn ? types.results[0] : types.compute);
   LATHE_CHECK(params.size() == inputs.size());
+  // A number that is compared with halves is the half next to it, or nothing would equal 0.1.
+  const bool compared = types.results[0] == DType::bool_;
   auto wrapped = [&](absl::Span<const Expr> in) {
     Exprs xs;
     for (size_t k = 0; k < in.size(); ++k) {
       DType want = input_dtype(op, params[k], types.compute);
-      bool meets = !inputs[k].number && want == types.compute && types.common != types.compute;
+      bool joins = !inputs[k].number || (compared && is_narrow(types.common));
+      bool meets = joins && want == types.compute && types.common != types.compute;
       xs.push_back(convert_to(meets ? convert_to(in[k], types.common) : in[k], want));
     }
     Exprs ys = inline_call(body, xs);

@@ -107,3 +107,20 @@ def test_results_have_the_integer_dtype_that_was_asked_for():
             refused(x, 0, dtype=lt.int64)
     with pytest.raises(lt.DTypeError, match="dtype=int64"):
         lt.norm(x, dtype=lt.int64)
+
+
+@pytest.mark.parametrize("dtype", [lt.float16, lt.bfloat16, lt.float32])
+def test_a_number_is_compared_as_its_tensor_holds_it(dtype):
+    """As PyTorch and NumPy do: what was made of 0.3 equals 0.3, in halves too."""
+    x = lt.tensor([0.3, 0.1, 2.0], dtype=dtype)
+
+    def compared(x):
+        return x == 0.3, x != 0.1, x > 0.1, x >= 0.1, x < 0.3, x <= 0.3, x.gt(0.1), x.eq(0.1)
+
+    want = [
+        [True, False, False], [True, False, True], [True, False, True], [True, True, True],
+        [False, True, False], [True, True, False], [True, False, True], [False, True, False],
+    ]  # fmt: skip
+    assert [y.tolist() for y in compared(x)] == want
+    assert [y.tolist() for y in lt.trace(compared)(x)] == want
+    assert (x.double() == 0.3).tolist() == [False] * 3
