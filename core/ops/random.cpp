@@ -67,7 +67,7 @@ Tensor fine_uniform(IntSpan shape, Device device) { return C::rand(shape, DType:
 Outputs uniform(Args a) {
   Tensor x = a.tensor(0);
   const Real low = a.real(1), high = a.real(2);
-  require_float("uniform_", x);
+  if (!is_complex(x.dtype())) require_float("uniform_", x);
   if (!(low <= high))
     throw ValueError({.op = "uniform_",
                       .problem = "low is above high: from must not be above to",
@@ -76,7 +76,10 @@ Outputs uniform(Args a) {
                       .expected = "from <= to",
                       .next = "exchange the bounds"});
   Tensor u = C::rand(x.shape(), x.dtype(), x.device());
-  return {M::add(M::mul(u, Arg(high - low)), a[1])};
+  Tensor wide = M::mul(u, Arg(high - low));
+  if (!is_complex(x.dtype())) return {M::add(wide, a[1])};
+  const Tensor from = C::full({}, a[1], real_type(x.dtype()), x.device());
+  return {M::add(wide, M::complex(from, from))};
 }
 
 Tensor normal(const char* op, Args a) {
@@ -155,7 +158,7 @@ Outputs any_integer(Args a) {
 
 void add_written(Definitions& r) {
   r.composite("uniform(Tensor input, float from=0, float to=1) -> Tensor", uniform,
-              written("Uniform in [from, to)."));
+              written("Uniform in [from, to), both parts of a complex number."));
   r.composite(
       "normal.fill(Tensor input, float mean=0, float std=1) -> Tensor",
       [](Args a) -> Outputs {

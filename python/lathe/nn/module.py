@@ -274,7 +274,8 @@ class Module(Hooks, State):
             turned = order is not None and tensor.ndim in (4, 5)
             more = {"memory_format": order} if turned else {}
             moved = tensor.to(*args, **kwargs, **more)
-            if moved.dtype == tensor.dtype or tensor.is_floating_point():
+            numbers = tensor.is_floating_point() or tensor.is_complex()
+            if moved.dtype == tensor.dtype or numbers:
                 return moved
             return tensor.to(device=moved.device)
 
@@ -309,16 +310,20 @@ class Module(Hooks, State):
         return self.hybridize()
 
     def float(self):
-        return self.to(_lathe.float32)
+        return self._floats_to(_lathe.float32)
 
     def double(self):
-        return self.to(_lathe.float64)
+        return self._floats_to(_lathe.float64)
 
     def half(self):
-        return self.to(_lathe.float16)
+        return self._floats_to(_lathe.float16)
 
     def bfloat16(self):
-        return self.to(_lathe.bfloat16)
+        return self._floats_to(_lathe.bfloat16)
+
+    def _floats_to(self, dtype):
+        """Complex tensors stay as they are, unlike in to(dtype)."""
+        return self._convert(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def cpu(self):
         return self.to(device="cpu")

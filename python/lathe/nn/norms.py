@@ -103,17 +103,20 @@ class _BatchNorm(_Tracking):
     def forward(self, input):
         self._require_rank(input)
         running = self.running_mean, self.running_var
+        there = any(r is not None for r in running)
         learns = self.training and self.track_running_stats
-        if learns:
+        if learns and self.num_batches_tracked is not None:
             self.num_batches_tracked += 1
-        if learns and self.momentum is None:
-            return self._average(input, running)
+            if self.momentum is None and there:
+                return self._average(input, running)
+        if self.training and not learns:  # of a module that tracked once, and shall not change
+            running = None, None
         return ops.batch_norm(
             input,
             self.weight,
             self.bias,
             *running,
-            self.training or not self.track_running_stats,
+            self.training or not there,
             0.0 if self.momentum is None else self.momentum,
             self.eps,
         )

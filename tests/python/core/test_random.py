@@ -194,3 +194,12 @@ def test_no_exponential_number_is_zero():
     lt.manual_seed(1)
     smallest = min(lt.empty(1 << 23).exponential_().min().item() for _ in range(6))
     assert 0 < smallest < 1e-6
+
+
+def test_both_parts_of_complex_numbers_are_uniform():
+    lt.manual_seed(1)
+    z = lt.zeros(N, dtype=lt.complex64).uniform_(2, 4)
+    for part in (z.real, z.imag):
+        assert part.min() >= 2 and part.max() < 4
+        near(part, 3, 1 / 3)
+    assert not lt.equal(z.real, z.imag)

@@ -379,3 +379,35 @@ def test_gradient_clipping():
     assert lt.allclose(p.grad, lt.tensor([0.6, 0.8]), atol=1e-5)
     nn.utils.clip_grad_value_(p, 0.7)
     assert lt.allclose(p.grad, lt.tensor([0.6, 0.7]), atol=1e-5)
+
+
+def test_complex_parameters_are_converted():
+    layer = nn.Linear(2, 2, dtype=lt.complex64).to(lt.complex128)
+    assert layer.weight.dtype is lt.complex128 and layer.bias.dtype is lt.complex128
+    assert layer.to(lt.complex64).weight.dtype is lt.complex64
+    layer.double()
+    assert layer.weight.dtype is lt.complex64, "double() is of the floats"
+
+
+@pytest.mark.parametrize("kind, shape", [(nn.BatchNorm1d, (8, 3)), (nn.BatchNorm2d, (4, 3, 2, 2))])
+def test_a_batch_norm_that_stops_tracking(kind, shape):
+    """It leaves the statistics that it has alone; in eval() it goes on to use them."""
+    norm, x = kind(3), lt.randn(shape) + 5
+    norm(x)
+    before = [b.clone() for b in norm.buffers()]
+    norm.track_running_stats = False
+    y = norm(x)
+    assert all(lt.equal(a, b) for a, b in zip(before, norm.buffers()))
+    axes = [0, *range(2, x.ndim)]
+    assert y.mean(axes).abs().max() < 1e-5, "the batch's own"
+    want = lt.batch_norm(
+        x, norm.weight, norm.bias, norm.running_mean, norm.running_var, False, 0.1, norm.eps
+    )
+    assert lt.equal(norm.eval()(x), want)
+
+
+def test_a_batch_norm_without_statistics():
+    norm, x = nn.BatchNorm1d(3, momentum=None), lt.randn(8, 3) + 5
+    norm.running_mean = norm.running_var = None
+    assert norm.eval()(x).mean(0).abs().max() < 1e-5, "nothing is there but the batch"
+    assert norm.train()(x).mean(0).abs().max() < 1e-5
