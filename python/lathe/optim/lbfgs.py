@@ -117,7 +117,8 @@ class LBFGS(Optimizer):
             state["prev_flat_grad"], state["prev_loss"] = previous, previous_loss
             t = lr
             if state["n_iter"] == 1:
-                t = min(1.0, 1.0 / ops.sum(ops.abs(gradient)).item()) * lr
+                total = ops.sum(ops.abs(gradient)).item()
+                t = (1.0 / total if total > 1.0 else 1.0) * lr
             slope = _dot(gradient, d)
             state["d"], state["t"] = d, t  # not an op: a name
             if slope > -group["tolerance_change"]:

@@ -253,6 +253,7 @@ class Optimizer:
             groups.append({**plain, "params": [numbers[id(p)] for p in group["params"]]})
         state = {i: self._state_of(p) for i, p in enumerate(params)}
         state = {i: s for i, s in state.items() if s}
+        state.update((k, v) for k, v in self.state.items() if not isinstance(k, Tensor))
         return self._run_state_hooks("after", {"state": state, "param_groups": groups})
 
     def _state_of(self, p):
@@ -280,6 +281,8 @@ class Optimizer:
             with no_grad():
                 for p, n in zip(mine["params"], theirs["params"]):
                     self._load_state(p, states.get(n, {}), mine)
+        numbers = {n for g in groups for n in g["params"]}
+        self.state.update((k, deepcopy(v)) for k, v in states.items() if k not in numbers)
         self._run_state_hooks("after load")
 
     def _load_state(self, p, given, group):

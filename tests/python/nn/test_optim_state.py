@@ -190,3 +190,31 @@ def test_a_nan_stays_with_its_element_in_adafactor():
     p.grad = lt.ones(3)
     o.step()
     assert p[0].item() == pytest.approx(0.8999, abs=1e-6)
+
+
+def test_state_of_other_than_parameters_is_kept():
+    """Whatever a program puts beside the parameters goes into state_dict() and comes back."""
+    x = nn.Parameter(lt.ones(2))
+    opt = lt.optim.SGD([x], lr=0.1, momentum=0.9)
+    x.grad = lt.ones(2)
+    opt.step()
+    opt.state["note"] = {"seen": 3}
+    saved = opt.state_dict()
+    assert saved["state"]["note"] == {"seen": 3} and "momentum_buffer" in saved["state"][0]
+    other = lt.optim.SGD([nn.Parameter(lt.ones(2))], lr=0.1, momentum=0.9)
+    other.load_state_dict(saved)
+    assert other.state["note"] == {"seen": 3} and other.state["note"] is not opt.state["note"]
+
+
+def test_lbfgs_at_a_minimum():
+    """A gradient of zeros ends no step, whatever the tolerance."""
+    x = nn.Parameter(lt.zeros(2))
+    opt = lt.optim.LBFGS([x], tolerance_grad=-1.0)
+
+    def closure():
+        opt.zero_grad()
+        loss = (x * x).sum()
+        loss.backward()
+        return loss
+
+    assert opt.step(closure) == 0 and x.tolist() == [0, 0]
