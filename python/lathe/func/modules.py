@@ -45,18 +45,21 @@ def functional_call(
         given = {n: t for d in given for n, t in d.items()}
     places = _places(module, given, tie_weights, strict)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    before = [(owner, name, owner.__dict__[name]) for owner, name, _ in places]
+    before = [(owner, name, owner.__dict__[name]) for owner, name, _, _ in places]
     try:
-        for owner, name, tensor in places:
+        for owner, name, tensor, _ in places:
             owner.__dict__[name] = tensor
         return module(*args, **(kwargs or {}))
     finally:
+        for owner, name, tensor, path in places:  # what the call has put there instead
+            if path in given and owner.__dict__[name] is not tensor:
+                given[path] = owner.__dict__[name]
         for owner, name, tensor in before:
             owner.__dict__[name] = tensor
 
 
 def _places(module, given, tie_weights, strict):
-    """(module, attribute, the tensor to stand there) of each tensor that is given by path."""
+    """(module, attribute, the tensor to stand there, path) of each tensor that is given by path."""
     own = {}
     for path, owner in module.named_modules(remove_duplicate=False):
         for name, tensor in (*owner._direct_parameters(), *owner._direct_buffers()):
@@ -72,7 +75,7 @@ def _places(module, given, tie_weights, strict):
         )  # fmt: skip
     instead = {id(own[n][2]): tensor for n, tensor in given.items()}
     return [
-        (owner, name, given[path] if path in given else instead[id(tensor)])
+        (owner, name, given[path] if path in given else instead[id(tensor)], path)
         for path, (owner, name, tensor) in own.items()
         if path in given or (tie_weights and id(tensor) in instead)
     ]

@@ -324,3 +324,33 @@ def test_vectors_and_limits():
     net.weight.grad.fill_(float("nan"))
     with pytest.raises(lt.ValueError, match="not finite"):
         nn.utils.clip_grad_norm_(net.parameters(), 1.0, error_if_nonfinite=True)
+
+
+def test_what_a_functional_call_assigns_is_given_back():
+    """In the dict, as buffers that a module counts in; the module keeps its own."""
+
+    class Count(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("n", lt.zeros(()))
+
+        def forward(self, x):
+            self.n = self.n + 1
+            return x + self.n
+
+    count, given = Count(), {"n": lt.tensor(4.0)}
+    assert lt.func.functional_call(count, given, (lt.ones(()),)) == 6
+    assert given["n"] == 5 and count.n == 0
+
+
+def test_a_parametrization_is_in_the_mode_of_its_module():
+    class Same(nn.Module):
+        def forward(self, x):
+            return x
+
+    layer = nn.Linear(2, 2).eval()
+    parametrize.register_parametrization(layer, "weight", Same())
+    assert not any(m.training for m in layer.modules())
+    layer.train()
+    parametrize.register_parametrization(layer, "weight", Same().eval())
+    assert all(m.training for m in layer.modules())

@@ -136,6 +136,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
     Where it has right_inverse(value), what is computed from starts as that of the value that was
     there, and the tensor may be assigned to. A second one is applied to what the first gives.
     """
+    parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         there = module.parametrizations[tensor_name]
         value = getattr(module, tensor_name)
@@ -150,12 +151,12 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
             got=repr(tensor_name), expected=f"a tensor of {type(module).__name__}",
             next="named_parameters() lists them",
         )  # fmt: skip
-    found = ParametrizationList([parametrization], original, unsafe)
+    found = ParametrizationList([parametrization], original, unsafe).train(module.training)
     _check(module, tensor_name, found, original, unsafe)
     if not isinstance(vars(module).get("parametrizations"), ModuleDict):
         cls = type(module)
         module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"_parametrized": cls})
-        module.__dict__["parametrizations"] = ModuleDict()
+        module.__dict__["parametrizations"] = ModuleDict().train(module.training)
     del module.__dict__[tensor_name]
     module._buffer_names = {n: k for n, k in module._buffer_names.items() if n != tensor_name}
     setattr(type(module), tensor_name, _property(tensor_name))
