@@ -246,3 +246,22 @@ def test_batches_of_tuples_are_lists():
     assert type(d.default_convert((1, 2))) is list
     ordered = d.default_collate([OrderedDict(a=1), OrderedDict(a=2)])
     assert type(ordered) is OrderedDict and ordered["a"].tolist() == [1, 2]
+
+
+def test_classes_of_data_take_the_type_of_their_items():
+    class Squares(Dataset[int]):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, i):
+            return i * i
+
+    class Backwards(d.Sampler[int]):
+        def __iter__(self):
+            return iter([2, 1, 0])
+
+        def __len__(self):
+            return 3
+
+    loader: DataLoader[int] = DataLoader(Squares(), sampler=Backwards(None))
+    assert [x.item() for x in loader] == [4, 1, 0]

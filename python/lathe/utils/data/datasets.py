@@ -3,13 +3,14 @@ datasets."""
 
 from bisect import bisect_right
 from itertools import accumulate
+from typing import Generic
 
 from ... import _lathe
 from ..._errors import typed
-from .samplers import shuffled
+from .samplers import T, shuffled
 
 
-class Dataset:
+class Dataset(Generic[T]):
     """Anything with __len__ and __getitem__. One with __getitems__(numbers) gives a whole batch."""
 
     def __getitem__(self, index):

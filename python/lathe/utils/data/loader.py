@@ -1,12 +1,21 @@
 """DataLoader: batches of a dataset, in an order, in this process or in others."""
 
 import random
+from typing import Generic
 
 from ... import _lathe, ops
 from ..._errors import typed
 from .collate import default_collate, default_convert
 from .datasets import IterableDataset, TensorDataset
-from .samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed, shuffled
+from .samplers import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    T,
+    drawn_seed,
+    shuffled,
+)
 
 
 class _Seeded(Sampler):
@@ -79,7 +88,7 @@ def _refuse(problem, got, expected, advice):
     raise _lathe.ValueError(problem, op="DataLoader", got=got, expected=expected, next=advice)
 
 
-class DataLoader:
+class DataLoader(Generic[T]):
     """Iterates over a dataset in batches.
 
     shuffle: a new order each time, drawn by Lathe's stream (lathe.manual_seed), by `generator`, or

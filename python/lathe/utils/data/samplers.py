@@ -6,6 +6,7 @@ of Lathe's stream (lathe.manual_seed) or of the generator that was given.
 
 import math
 import random
+from typing import Generic, TypeVar
 
 from ... import _lathe, ops
 from ..._errors import typed
@@ -29,7 +30,10 @@ def _refuse(name, problem, got, expected):
     )
 
 
-class Sampler:
+T = TypeVar("T", covariant=True)  # of the items; it says nothing to the program
+
+
+class Sampler(Generic[T]):
     """Anything that gives the numbers of items; a subclass defines __iter__."""
 
     def __init__(self, data_source=None):
