@@ -56,7 +56,11 @@ double number(const Arg& a) {
 
 /// How many steps: ceil((end - start) / step), or, where the end counts, the whole part of that
 /// plus one; exactly for integers and symbols.
-Types infer_steps(const char* op, Args a, bool closed) {
+Types infer_steps(const char* op, Args given, bool closed) {
+  absl::InlinedVector<Arg, 5> all(given.begin(), given.end());
+  for (Arg& x : all)
+    if (x.tag == Tag::flag) x = Arg(Int(x.flag_ ? 1 : 0));
+  const Args a = absl::MakeConstSpan(all);
   bool ints = a[0].tag == Tag::integer && a[1].tag == Tag::integer && a[2].tag == Tag::integer;
   DType dtype = !a.none(3) ? a.dtype(3) : ints && !closed ? DType::i64 : default_dtype();
   // In int64, PyTorch takes the whole parts of the numbers first.

@@ -288,10 +288,19 @@ struct Range {
   Tensor low, high;  // 0-d; apart
 };
 
-/// From number to number; from the least to the greatest element where both numbers are equal, and
-/// by `apart` to either side where those are equal too.
+/// From number to number, or from the least to the greatest element where no numbers are given;
+/// by `apart` to either side where the two are equal.
 Range range_of_bins(std::string_view op, const Tensor& x, const Arg& low, const Arg& high,
                     double apart) {
+  auto wide = [apart](const Tensor& l, const Tensor& h) {
+    Tensor equal = M::eq(l, h);
+    return Range{M::where(equal, M::sub(l, apart), l), M::where(equal, M::add(h, apart), h)};
+  };
+  auto number = [&](const Arg& v) { return C::full({}, v, x.dtype(), x.device()); };
+  if (low.tag == Tag::none) {
+    if (x.numel() == Int(0)) return {number(Arg(0.0)), number(Arg(1.0))};
+    return wide(R::amin(x), R::amax(x));
+  }
   Args given[] = {Args(&low, 1), Args(&high, 1)};
   const Real from = given[0].real(0), to = given[1].real(0);
   if (!(from <= to))
@@ -300,14 +309,7 @@ Range range_of_bins(std::string_view op, const Tensor& x, const Arg& low, const 
                       .got = absl::StrCat(to_string(low), " to ", to_string(high)),
                       .expected = "min <= max",
                       .next = "leave both out for the range of the elements"});
-  const bool empty = x.numel() == Int(0);
-  const bool own = from == to && !empty;
-  if (empty && from == to)
-    return {C::zeros({}, x.dtype(), x.device()), C::ones({}, x.dtype(), x.device())};
-  auto number = [&](const Real& v) { return C::full({}, Arg(v), x.dtype(), x.device()); };
-  Tensor l = own ? R::amin(x) : number(from), h = own ? R::amax(x) : number(to);
-  Tensor equal = M::eq(l, h);
-  return {M::where(equal, M::sub(l, apart), l), M::where(equal, M::add(h, apart), h)};
+  return wide(number(Arg(from)), number(Arg(to)));
 }
 
 void require_bins(std::string_view op, Int bins) {
@@ -323,7 +325,8 @@ Outputs histc_expansion(Args a) {
   const Int bins = a.integer(1);
   require_bins("histc", bins);
   Tensor x = flat(a.tensor(0));
-  const Range range = range_of_bins("histc", x, a[2], a[3], 1.0);
+  const bool own = a.real(2) == a.real(3);  // both are 0 if they are left out
+  const Range range = range_of_bins("histc", x, own ? Arg() : a[2], own ? Arg() : a[3], 1.0);
   Tensor inside = M::logical_and(M::le(range.low, x), M::le(x, range.high));
   Tensor share = M::div(M::mul(M::sub(x, range.low), bins), M::sub(range.high, range.low));
   Tensor at = M::clamp_max(M::cast(M::where(inside, share, 0), DType::i64), bins - 1);
@@ -374,7 +377,7 @@ Outputs histogram_of_count(Args a) {
   Tensor x = a.tensor(0);
   const Int bins = a.integer(1);
   require_bins("histogram", bins);
-  Arg low(0.0), high(0.0);
+  Arg low, high;
   if (!a.none(2)) {
     const ArgList& range = *a[2].list_;
     if (range.size != 2)
@@ -467,8 +470,8 @@ Outputs grid_of_counts(Args a) {
   Tensors edges;
   for (size_t k = 0; k < bins.size(); ++k) {
     require_bins(kGrid, bins[k]);
-    const Arg low = ranged ? a[2].list_->data[2 * k] : Arg(0.0);
-    const Arg high = ranged ? a[2].list_->data[2 * k + 1] : Arg(0.0);
+    const Arg low = ranged ? a[2].list_->data[2 * k] : Arg();
+    const Arg high = ranged ? a[2].list_->data[2 * k + 1] : Arg();
     Tensor along = S::select(x, 1, static_cast<int64_t>(k));
     edges.push_back(borders(range_of_bins(kGrid, along, low, high, 0.5), bins[k]));
   }

@@ -14,7 +14,7 @@ struct Generator {
 }  // namespace
 
 RandomState* generator_state(const std::string& op, PyObject* value) {
-  if (value == Py_None) return nullptr;
+  if (value == Py_None || nb::hasattr(value, "is_default")) return nullptr;
   if (!nb::isinstance<Generator>(value))
     throw TypeError({.op = op,
                      .problem = "argument 'generator' has the wrong type",

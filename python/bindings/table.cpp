@@ -1,5 +1,6 @@
 #include "python/bindings/table.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -58,6 +59,9 @@ void add_table(nb::module_& m) {
                          .got = Py_TYPE(given[i].ptr())->tp_name,
                          .expected = "a tensor or a number",
                          .next = "use lt.promote_types() for dtypes"});
+    const bool numbers = absl::c_all_of(given, [](nb::handle h) { return !is_tensor(h.ptr()); });
+    if (numbers && absl::c_any_of(given, [](nb::handle h) { return is_complex_number(h.ptr()); }))
+      return nb::borrow(dtype_object(complex_type(default_dtype())));
     for (size_t i = 0; i < given.size(); ++i)
       if (made[i].defined() && is_complex_number(given[i].ptr()))
         fit_complex_numbers(absl::MakeSpan(args), absl::MakeSpan(&made[i], 1));

@@ -93,24 +93,28 @@ def _at_each_step(function, run):
     return wrapper
 
 
-class no_grad(_Mode):
-    """Nothing is recorded inside: results do not require grad, and leaves may be written to."""
+class _Plain(_Mode):
+    """A mode that takes no arguments: parentheses may be left out where it decorates."""
 
     def __new__(cls, function=None):
         mode = super().__new__(cls)
         if function is None:
             return mode
         mode.__init__()
-        return mode(function)  # @no_grad without parentheses
+        return mode(function)
+
+
+class no_grad(_Plain):
+    """Nothing is recorded inside: results do not require grad, and leaves may be written to."""
 
     def __init__(self, function=None):
         super().__init__(False)
 
 
-class enable_grad(_Mode):
+class enable_grad(_Plain):
     """Records operations inside, also within no_grad."""
 
-    def __init__(self):
+    def __init__(self, function=None):
         super().__init__(True)
 
 

@@ -225,6 +225,12 @@ def new(self, *shape) -> Tensor:
 
 
 @_method
+def __reversed__(self) -> Tensor:
+    """Its slices along the first axis from the last to the first."""
+    return ops.flip(self, [0]) if self.ndim else self
+
+
+@_method
 def __format__(self, spec) -> str:
     if self.ndim == 0 and type(self) is Tensor:  # as in PyTorch the number, also without a format
         return format(self.item(), spec)

@@ -124,6 +124,7 @@ class fork_rng(Block):
 class _Default:
     """The process's stream in the form of a Generator."""
 
+    is_default = True  # as an argument `generator` it stands for none
     device = _lathe.device("cpu")
     initial_seed = staticmethod(initial_seed)
     seed = staticmethod(seed)

@@ -292,3 +292,44 @@ def test_an_out_without_elements_becomes_the_result(make, shape):
     same = lt.empty(shape)
     make(x, same).add_(1)
     assert x.eq(1).all()
+
+
+def test_a_range_of_no_width_is_no_range_of_the_elements():
+    """histogram() and histogramdd() widen it; histc() takes equal bounds for none."""
+    x = lt.tensor([0.3, -7.2, 4.4])
+    hist, edges = lt.histogram(x, bins=2, range=(2.0, 2.0))
+    assert hist.tolist() == [0, 0] and edges.tolist() == [1.5, 2, 2.5]
+    hist, edges = lt.histogramdd(lt.tensor([[0.0, 1], [2, 3]]), [1, 1], range=[0.0, 0, 1, 1])
+    assert hist.tolist() == [[1]] and [e.tolist() for e in edges] == [[-0.5, 0.5], [0.5, 1.5]]
+    assert lt.histc(x, 2, 2, 2).tolist() == lt.histc(x, 2).tolist() == [1, 2]
+    assert lt.histogram(lt.empty(0), bins=2).bin_edges.tolist() == [0, 0.5, 1]
+
+
+def test_numbers_alone_have_dtypes():
+    assert lt.result_type(1j, 1j) is lt.complex64 and lt.result_type(2, 1j) is lt.complex64
+    assert lt.result_type(lt.ones((), dtype=lt.float64), 1j) is lt.complex128
+    assert lt.arange(False, True).dtype is lt.int64 and lt.arange(True).tolist() == [0]
+
+
+def test_a_tensor_reversed():
+    x = lt.arange(6).reshape(3, 2)
+    assert [row.tolist() for row in reversed(x)] == [[4, 5], [2, 3], [0, 1]]
+    assert reversed(lt.tensor(4)).item() == 4
+
+
+def test_the_default_generator_stands_for_none():
+    lt.manual_seed(3)
+    plain = lt.randn(4), lt.randperm(5), lt.zeros(3).uniform_()
+    lt.manual_seed(3)
+    g = lt.default_generator
+    given = lt.randn(4, generator=g), lt.randperm(5, generator=g), lt.zeros(3).uniform_(generator=g)
+    assert all(lt.equal(a, b) for a, b in zip(plain, given))
+
+
+def test_switches_decorate_without_parentheses():
+    @lt.enable_grad
+    def grown(x):
+        return x * 2
+
+    with lt.no_grad():
+        assert grown(lt.ones(1, requires_grad=True)).requires_grad
