@@ -1,11 +1,14 @@
 """gradcheck: the tape's derivative against central differences.
 
 For every output element a row of the Jacobian is computed by backward, for every input element a
-column by (f(x + eps) - f(x - eps)) / 2 eps; both must agree. Float64 inputs, or the differences are
-noise.
+column by (f(x + eps) - f(x - eps)) / 2 eps; both must agree. A complex element counts as two, its
+real and its imaginary part. Float64 inputs, or the differences are noise.
 """
 
+from itertools import product
+
 from .. import _lathe, ops
+from .._arguments import default_only
 from .._lathe import Tensor, grad
 
 
@@ -23,12 +26,12 @@ def _checked_inputs(inputs):
     if not tracked:
         raise _lathe.ValueError("no input requires grad", op="gradcheck")
     for x in tracked:
-        if x.dtype != _lathe.float64:
+        if x.dtype not in (_lathe.float64, _lathe.complex128):
             raise _lathe.DTypeError(
                 "differences of narrow floats are noise",
                 op="gradcheck",
                 got=x.dtype.name,
-                expected=_lathe.float64.name,
+                expected=f"{_lathe.float64.name} or {_lathe.complex128.name}",
                 next="convert with .double() before requires_grad_()",
             )
     return inputs, tracked
@@ -36,58 +39,87 @@ def _checked_inputs(inputs):
 
 def _outputs(function, inputs):
     outputs = _as_tuple(function(*inputs))
-    return [y for y in outputs if isinstance(y, Tensor) and y.dtype.is_floating_point]
+    tensors = [y for y in outputs if isinstance(y, Tensor)]
+    return [y for y in tensors if y.is_floating_point() or y.is_complex()]
+
+
+def _parts(x):
+    """The tensor over the same memory with an axis more for the parts of complex numbers."""
+    return ops.view_as_real(x) if x.is_complex() else x
+
+
+def _flat(x):
+    return _parts(x.detach()).reshape(-1).tolist()
 
 
 def _numeric(function, inputs, x, eps):
-    """One list per output: Jacobian columns, by element of x."""
+    """One list per output: Jacobian columns, by element of x. x is moved where it is, since the
+    function may read it by another name, as a module its parameters."""
     columns = []
-    flat = x.detach().reshape(-1)
-    for i in range(x.numel()):
+    memory = _parts(x.detach())
+    for place in product(*map(range, memory.shape)):
+        before = memory[place].item()
         values = []
-        for sign in (1, -1):
-            moved = flat.clone()
-            moved[i] = moved[i] + sign * eps
-            replaced = [moved.reshape(x.shape) if y is x else y for y in inputs]
-            values.append([y.detach() for y in _outputs(function, replaced)])
-        plus, minus = values
-        columns.append([((p - m) / (2 * eps)).reshape(-1).tolist() for p, m in zip(plus, minus)])
+        try:
+            for moved in (before + eps, before - eps):
+                memory[place] = moved
+                values.append([_flat(y) for y in _outputs(function, inputs)])
+        finally:
+            memory[place] = before
+        columns.append(
+            [[(p - m) / (2 * eps) for p, m in zip(plus, minus)] for plus, minus in zip(*values)]
+        )
     return columns
+
+
+def _seeds(y):
+    """For each part of each element of y the gradient that asks for it."""
+    for k in range(y.numel()):
+        for one in (1, 1j) if y.is_complex() else (1,):
+            dy = ops.zeros(y.numel(), dtype=y.dtype)
+            dy[k] = one
+            yield dy.reshape(y.shape)
 
 
 def _analytic(function, inputs, tracked):
     """rows[output][element][input]: gradients as flat lists."""
-    outputs = _outputs(function, inputs)
+    zeros = [[0.0] * _parts(x.detach()).numel() for x in tracked]
     rows = []
-    for y in outputs:
+    for y in _outputs(function, inputs):
         rows.append([])
-        for k in range(y.numel()):
+        for dy in _seeds(y):
             if not y.requires_grad:
-                rows[-1].append([[0.0] * x.numel() for x in tracked])
+                rows[-1].append(zeros)
                 continue
-            dy = ops.zeros(y.numel(), dtype=y.dtype)
-            dy[k] = 1
-            found = grad(y, tracked, dy.reshape(y.shape), retain_graph=True, allow_unused=True)
-            rows[-1].append(
-                [
-                    [0.0] * x.numel() if g is None else g.reshape(-1).tolist()
-                    for x, g in zip(tracked, found)
-                ]
-            )
+            found = grad(y, tracked, dy, retain_graph=True, allow_unused=True)
+            rows[-1].append([z if g is None else _flat(g) for z, g in zip(zeros, found)])
     return rows
 
 
-def gradcheck(function, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True):
-    """Whether the gradients of function(*inputs) agree with central differences.
+_FORWARD = "compare func.jvp() with the gradient"
+_BATCHED = "compare func.vmap() of the gradient with single gradients"
 
-    inputs: tensors and others; those float64 tensors that require grad are checked. Every output of
-    a floating dtype counts. GradcheckError (or False, with raise_exception=False) names the first
-    element that differs by more than atol + rtol * |difference quotient|.
+
+@default_only(
+    check_forward_ad=_FORWARD, check_batched_forward_grad=_FORWARD, check_batched_grad=_BATCHED
+)
+def gradcheck(
+    func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
+    check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+    check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True,
+    fast_mode=False, masked=None,
+):  # fmt: skip
+    """Whether the gradients of func(*inputs) agree with central differences.
+
+    inputs: tensors and others; those of float64 and complex128 that require grad are checked, and
+    moved where they are meanwhile. Every output of a floating or complex dtype counts.
+    GradcheckError (or False, with raise_exception=False) names the first element that differs by
+    more than atol + rtol * |difference quotient|. The others of PyTorch's arguments change nothing.
     """
     inputs, tracked = _checked_inputs(inputs)
-    rows = _analytic(function, inputs, tracked)
+    rows = _analytic(func, inputs, tracked)
     for n, x in enumerate(tracked):
-        columns = _numeric(function, inputs, x, eps)
+        columns = _numeric(func, inputs, x, eps)
         for j, per_output in enumerate(columns):
             for o, column in enumerate(per_output):
                 for k, expected in enumerate(column):
@@ -103,31 +135,36 @@ def gradcheck(function, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_excepti
     return True
 
 
-def gradgradcheck(function, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3):
+@default_only(check_batched_grad=_BATCHED, check_fwd_over_rev=_FORWARD)
+def gradgradcheck(
+    func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3,
+    gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,
+    check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+    check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False,
+):  # fmt: skip
     """gradcheck of the gradient itself: second derivatives."""
     inputs, tracked = _checked_inputs(inputs)
     if grad_outputs is None:
-        outputs = _outputs(function, inputs)
+        outputs = _outputs(func, inputs)
         grad_outputs = [_seed(y) for y in outputs]
     seeds = [g.detach().requires_grad_() for g in _as_tuple(grad_outputs)]
-    positions = [i for i, x in enumerate(inputs) if any(x is t for t in tracked)]
 
     def first_derivative(*values):
-        # Where differences are taken, an input is plain; its gradient is asked for all the same.
-        leaves = [v if v.requires_grad else v.detach().requires_grad_() for v in values]
-        leaves, dys = leaves[: len(tracked)], leaves[len(tracked) :]
-        arguments = list(inputs)
-        for place, leaf in zip(positions, leaves):
-            arguments[place] = leaf
-        outputs = _outputs(function, arguments)
+        leaves, dys = values[: len(tracked)], values[len(tracked) :]
+        outputs = _outputs(func, inputs)
         pairs = [(y, dy) for y, dy in zip(outputs, dys) if y.requires_grad]
         ys, dys = [y for y, _ in pairs], [dy for _, dy in pairs]
         found = grad(ys, leaves, dys, create_graph=True, allow_unused=True)
         return tuple(ops.zeros_like(x) if g is None else g for x, g in zip(leaves, found))
 
-    return gradcheck(first_derivative, (*tracked, *seeds), eps=eps, atol=atol, rtol=rtol)
+    return gradcheck(
+        first_derivative, (*tracked, *seeds), eps=eps, atol=atol, rtol=rtol,
+        raise_exception=raise_exception,
+    )  # fmt: skip
 
 
 def _seed(y):
     """Some gradient of y's shape that is neither constant nor zero."""
-    return ops.cos(ops.arange(0, y.numel()).to(_lathe.float64)).reshape(y.shape)
+    at = ops.arange(0, y.numel()).to(_lathe.float64)
+    seed = ops.complex(ops.cos(at), ops.sin(at)) if y.is_complex() else ops.cos(at)
+    return seed.reshape(y.shape)

@@ -5,7 +5,15 @@ import pytest
 
 import lathe as lt
 from lathe import nn
-from lathe.autograd import functional, grad, graph
+from lathe.autograd import (
+    Function,
+    GradcheckError,
+    functional,
+    grad,
+    gradcheck,
+    gradgradcheck,
+    graph,
+)
 from lathe.utils.checkpoint import (
     CheckpointError,
     checkpoint,
@@ -302,3 +310,37 @@ def test_a_block_of_hooks_is_left_as_often_as_entered():
         pass
     with pytest.raises(lt.AutogradError, match="was not entered"):
         hooks.__exit__()
+
+
+def test_gradcheck_moves_what_a_function_reads_by_another_name():
+    layer, x = nn.Linear(2, 2).double(), lt.randn(3, 2, dtype=lt.float64, requires_grad=True)
+    kept = [p.clone() for p in layer.parameters()]
+    given = (x, *layer.parameters())
+    assert gradcheck(lambda *_: layer(x), given, fast_mode=True, nondet_tol=1e-6)
+    assert gradgradcheck(lambda *_: layer(x).tanh(), given, check_undefined_grad=False)
+    assert all(lt.equal(p, k) for p, k in zip(layer.parameters(), kept))
+    turned = lt.randn(2, 3, dtype=lt.float64).t().requires_grad_()
+    assert gradcheck(lt.sin, turned)
+
+
+def test_gradcheck_of_complex_numbers():
+    z = lt.tensor([0.3 + 0.4j, -1 + 2j], requires_grad=True, dtype=lt.complex128)
+    x = leaf(0.5, 2.0)
+    assert gradcheck(lambda z, x: (z.exp() * x, z.abs()), (z, x))
+    assert gradgradcheck(lambda z, x: z.exp() * x, (z, x))
+    broken = Broken.apply
+    with pytest.raises(GradcheckError, match="output0"):
+        gradcheck(broken, z)
+    assert not gradcheck(broken, z, raise_exception=False)
+    with pytest.raises(lt.UnsupportedError, match="check_forward_ad"):
+        gradcheck(lt.sin, z, check_forward_ad=True)
+
+
+class Broken(Function):
+    @staticmethod
+    def forward(ctx, z):
+        return z * 1j
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * 1j  # of the conjugate
