@@ -131,7 +131,9 @@ Arg scaled(std::string_view op, Args a, Tensor& kept) {
     // In what the sum is computed in: a small integer would wrap round.
     const DType common = result_type(Args(a.begin(), 2));
     const Tensor other = a.tensor(1);
-    kept = M::mul(other.dtype() == common ? other : M::cast(other, common), a[2]);
+    Arg alpha = a[2];
+    if (common == DType::bool_ && alpha.tag == Tag::integer) alpha = Arg(alpha.integer() != Int(0));
+    kept = M::mul(other.dtype() == common ? other : M::cast(other, common), alpha);
     return Arg(kept);
   }
   if (a[1].tag == Tag::real || a[2].tag == Tag::real) return Arg(a.real(1) * a.real(2));

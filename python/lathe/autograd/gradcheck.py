@@ -57,6 +57,12 @@ def _numeric(function, inputs, x, eps):
     function may read it by another name, as a module its parameters."""
     columns = []
     memory = _parts(x.detach())
+    try:
+        memory.copy_(memory.clone())
+    except _lathe.AliasError:  # an expanded tensor, or a conjugate: a copy stands for it
+        own = x.detach().clone().requires_grad_()
+        inputs = [own if y is x else y for y in inputs]
+        memory = _parts(own.detach())
     for place in product(*map(range, memory.shape)):
         before = memory[place].item()
         values = []

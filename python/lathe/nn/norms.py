@@ -124,7 +124,7 @@ class _BatchNorm(_Tracking):
     def _average(self, x, running):
         """The same where running is a plain average: this batch's share in it is a tensor, which a
         trace does not read."""
-        found = [ops.zeros_like(r) for r in running]
+        found = [r.clone() for r in running]  # replaced, unless the batch is empty
         y = ops.batch_norm(x, self.weight, self.bias, *found, True, 1.0, self.eps)
         share = ops.reciprocal(self.num_batches_tracked.to(_lathe.float64))
         with no_grad():

@@ -328,6 +328,8 @@ def test_gradcheck_of_complex_numbers():
     x = leaf(0.5, 2.0)
     assert gradcheck(lambda z, x: (z.exp() * x, z.abs()), (z, x))
     assert gradgradcheck(lambda z, x: z.exp() * x, (z, x))
+    assert gradcheck(lt.sin, z.detach().conj().requires_grad_())
+    assert gradcheck(lt.sin, leaf(0.5).detach().expand(3).requires_grad_())
     broken = Broken.apply
     with pytest.raises(GradcheckError, match="output0"):
         gradcheck(broken, z)

@@ -333,3 +333,11 @@ def test_switches_decorate_without_parentheses():
 
     with lt.no_grad():
         assert grown(lt.ones(1, requires_grad=True)).requires_grad
+
+
+def test_a_sum_of_bools_is_bool_whatever_alpha():
+    b = lt.tensor([True, False])
+    for alpha, want in ((True, [True, False]), (2, [True, False]), (0, [True, False])):
+        assert lt.equal(lt.add(b, b, alpha=alpha), lt.tensor(want))
+    assert lt.add(~b, b, alpha=0).tolist() == [False, True]
+    assert lt.add(lt.tensor([1, 2]), b, alpha=3).tolist() == [4, 2]

@@ -406,6 +406,19 @@ def test_a_batch_norm_that_stops_tracking(kind, shape):
     assert lt.equal(norm.eval()(x), want)
 
 
+@pytest.mark.parametrize("momentum", [0.1, None])
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4), (2, 3, 0)])
+def test_a_batch_norm_of_nothing_learns_nothing(shape, momentum):
+    norm, x = nn.BatchNorm1d(3, momentum=momentum), lt.ones(shape, requires_grad=True)
+    y = norm(x)
+    y.sum().backward()
+    assert y.shape == x.grad.shape == shape
+    assert norm.weight.grad.tolist() == norm.bias.grad.tolist() == [0, 0, 0]
+    assert norm.running_mean.tolist() == [0, 0, 0] and norm.running_var.tolist() == [1, 1, 1]
+    assert norm.num_batches_tracked == 1
+    assert norm.eval()(x).shape == shape
+
+
 def test_a_batch_norm_without_statistics():
     norm, x = nn.BatchNorm1d(3, momentum=None), lt.randn(8, 3) + 5
     norm.running_mean = norm.running_var = None
