@@ -181,7 +181,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         parts = []
         for y in run.ys:
             rows = _rows(lambda row, y=y: run.pulled([y], [row]), _identity(y), chunk_size)
-            found = [r.reshape(*y.shape, *x.shape) for r, x in zip(rows, run.xs)]
+            found = [r.reshape((*y.shape, *x.shape)) for r, x in zip(rows, run.xs)]
             parts.append(trees.unflatten(structure, found))
         found = trees.unflatten(run.outside, parts)
         return (found, run.aux) if has_aux else found
@@ -205,7 +205,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error", chunk_size=Non
 
             columns = _rows(column, _identity(x), chunk_size, randomness)
             by_input.append([
-                c.movedim(0, -1).reshape(*y.shape, *x.shape) for c, y in zip(columns, run.ys)
+                c.movedim(0, -1).reshape((*y.shape, *x.shape)) for c, y in zip(columns, run.ys)
             ])  # fmt: skip
         parts = [trees.unflatten(structure, list(of_y)) for of_y in zip(*by_input)]
         found = trees.unflatten(run.outside, parts)

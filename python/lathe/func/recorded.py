@@ -31,8 +31,10 @@ class Record:
 
     def pulled(self, ys, seeds, keep=True):
         """The gradients of the sum of ys * seeds by each of xs."""
-        goes_on = self.goes_on or any(s.requires_grad for s in seeds)
-        found = gradients(ys, self.xs, seeds, keep, self.create or goes_on)
+        recorded = _lathe.is_grad_enabled()
+        goes_on = recorded and (self.goes_on or any(s.requires_grad for s in seeds))
+        create = recorded and (self.create or goes_on)
+        found = gradients(ys, self.xs, seeds, keep, create)
         return found if goes_on else [_lathe._unrecorded(g) for g in found]
 
 

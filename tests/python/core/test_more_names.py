@@ -108,3 +108,11 @@ def test_integers_are_averaged_and_spread_as_integers():
     x = lt.tensor([[1, 2, 4, 9]])
     assert lt.nn.functional.avg_pool1d(x, 2).tolist() == [[1, 6]]
     assert lt.logspace(0, 1.9, 2, dtype=lt.int64).tolist() == [1, 10]
+
+
+def test_dlpack_where_pytorch_has_it():
+    from lathe.utils.dlpack import from_dlpack, to_dlpack
+
+    x = lt.arange(3)
+    from_dlpack(to_dlpack(x))[0] = 5
+    assert x.tolist() == [5, 1, 2]

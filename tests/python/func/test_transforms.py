@@ -246,3 +246,21 @@ def test_refusals(call, error):
     with pytest.raises(error) as raised:
         call()
     assert raised.value.op and raised.value.next
+
+
+def test_jacobians_of_scalars():
+    x = lt.tensor(3.0, dtype=lt.float64)
+    for jacobian in (jacrev, jacfwd):
+        assert jacobian(lambda a: a**3)(x).item() == 27
+        assert jacobian(jacobian(lambda a: a**3))(x).item() == 18
+        assert jacobian(lambda a: a * lt.ones(2, dtype=lt.float64))(x).tolist() == [1, 1]
+    assert hessian(lambda a: a**3)(x).item() == 18
+
+
+def test_products_of_vjp_under_no_grad_have_no_history():
+    x = lt.tensor(3.0, requires_grad=True)
+    y, pull = vjp(lambda a: a**2, x)
+    with lt.no_grad():
+        (dx,) = pull(lt.tensor(1.0))
+    assert dx.item() == 6 and not dx.requires_grad and y.requires_grad
+    assert pull(lt.tensor(1.0))[0].requires_grad

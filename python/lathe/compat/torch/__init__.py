@@ -53,7 +53,7 @@ for _name in (
     "nn.utils.parametrizations", "nn.utils.stateless", "optim", "optim.lr_scheduler",
     "optim.swa_utils", "random",  # not an op: a module
     "serialization", "special", "utils", "utils.checkpoint",
-    "utils.data", "xpu",
+    "utils.data", "utils.dlpack", "xpu",
 ):  # fmt: skip
     __import__(f"lathe.{_name}")
     sys.modules[f"{__name__}.{_name}"] = sys.modules[f"lathe.{_name}"]
