@@ -46,3 +46,11 @@ for _part in (
     lazy, losses, module, norms, parameter, parameter_containers, pooling, recurrent, transformer,
 ):  # fmt: skip
     _take(_part)
+
+
+def __getattr__(name):
+    if name != "modules":  # PyTorch's files; few programs go there
+        raise AttributeError(f"module 'lathe.nn' has no attribute '{name}'")
+    import importlib
+
+    return importlib.import_module(".modules", __name__)

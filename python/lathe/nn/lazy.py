@@ -148,7 +148,7 @@ class _LazyNorm(_Lazy):
         super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
 
     def _width(self, input):
-        self._require_rank(input)
+        self._check_input_dim(input)
         return int(input.shape[self._channel_axis(input)])
 
 

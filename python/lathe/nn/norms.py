@@ -60,7 +60,7 @@ class _Tracking(Module):
             init.ones_(self.weight)
             init.zeros_(self.bias)
 
-    def _require_rank(self, x):
+    def _check_input_dim(self, x):
         if x.ndim not in self._ranks:
             raise _lathe.ShapeError(
                 "the input has another rank",
@@ -101,7 +101,7 @@ class _BatchNorm(_Tracking):
         self._set(num_features, eps, momentum, affine, track_running_stats, kind)
 
     def forward(self, input):
-        self._require_rank(input)
+        self._check_input_dim(input)
         running = self.running_mean, self.running_var
         there = any(r is not None for r in running)
         learns = self.training and self.track_running_stats
@@ -198,7 +198,7 @@ class _InstanceNorm(_Tracking):
         return 1 if x.ndim == self._ranks[-1] else 0
 
     def forward(self, input):
-        self._require_rank(input)
+        self._check_input_dim(input)
         batched = input.ndim == self._ranks[-1]
         y = F.instance_norm(
             input if batched else input.unsqueeze(0),

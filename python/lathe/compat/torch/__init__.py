@@ -47,7 +47,7 @@ def __dir__():
 for _name in (
     "amp", "autograd", "autograd.forward_ad", "autograd.functional", "backends", "backends.cuda",
     "backends.cudnn", "backends.mps", "cuda", "distributions", "fft", "func", "linalg", "nn",
-    "nn.functional",
+    "nn.functional", "nn.modules",
     "mps", "nn.attention", "nn.init", "nn.parameter", "autograd.graph",
     "nn.utils", "nn.utils.rnn", "nn.utils.parametrize",
     "nn.utils.parametrizations", "nn.utils.stateless", "optim", "optim.lr_scheduler",
@@ -57,6 +57,8 @@ for _name in (
 ):  # fmt: skip
     __import__(f"lathe.{_name}")
     sys.modules[f"{__name__}.{_name}"] = sys.modules[f"lathe.{_name}"]
+for _name in [n for n in sys.modules if n.startswith("lathe.nn.modules.")]:
+    sys.modules[f"{__name__}{_name.removeprefix('lathe')}"] = sys.modules[_name]
 sys.modules[f"{__name__}.jit"] = jit
 sys.modules[f"{__name__}.cuda.amp"] = lathe.cuda.amp
 __path__ = []  # nothing else is found inside
