@@ -176,6 +176,7 @@ lt.ones(4).split([1, 2])
 lt.bmm(lt.ones(2, 2), lt.ones(2, 2))
 lt.autograd.gradcheck(lt.sin, lt.ones(1, requires_grad=True))
 lt.autograd.graph.saved_tensors_hooks(id, id).__exit__()
+nn.Sequential(nn.Tanh()) * 0
 m = nn.Linear(1, 1); m.register_full_backward_hook(lambda m, dx, dy: dy); m(lt.ones(1)).backward()
 f = nn.Tanh(); f.register_full_backward_hook(lambda *a: a); f(nn.Parameter(lt.ones(1))).backward()
 lt.save({"a": object()}, "nowhere")

@@ -61,6 +61,7 @@ class _Numbered(Module):
         modules = self._list()
         modules.insert(index, module)
         self._replace(modules)
+        return self
 
     def __len__(self):
         return len(_parts(self))
@@ -122,6 +123,23 @@ class Sequential(_Numbered):
         if isinstance(index, slice):  # each under the name that it has here
             return type(self)(dict(list(_parts(self).items())[index]))
         return super().__getitem__(index)
+
+    def __mul__(self, times):
+        """The same modules so many times over."""
+        return self._from_list(self._repeated(times)) if isinstance(times, int) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times):
+        return self.extend(self._repeated(times)[len(self) :])
+
+    def _repeated(self, times):
+        if times < 1:
+            raise _lathe.ValueError(
+                "a sequence is repeated once at least", op=type(self).__name__, got=times,
+                expected="1 or more", next="make an empty Sequential() for none",
+            )  # fmt: skip
+        return self._list() * times
 
     def forward(self, input):
         for module in self._list():

@@ -83,3 +83,20 @@ def test_texts_of_parameters():
     assert repr(held).split("\n")[1] == (
         "    (a): Parameter containing: [lathe.FloatTensor of size 2x3]"
     )
+
+
+def test_a_sequence_is_repeated_and_inserted_into():
+    """The modules are the same ones each time, as in PyTorch."""
+    layer = nn.Linear(2, 2)
+    twice = nn.Sequential(layer, nn.Tanh()) * 2
+    assert len(twice) == 4 and twice[2] is layer and len(list(twice.parameters())) == 2
+    assert len(3 * nn.Sequential(layer)) == 3
+    own = nn.Sequential(layer)
+    same = own
+    own *= 2
+    assert own is same and len(own) == 2
+    assert own.insert(0, nn.Tanh()) is own and isinstance(own[0], nn.Tanh)
+    with pytest.raises(lt.ValueError, match="once at least"):
+        own * 0
+    with pytest.raises(TypeError):
+        own * 1.5

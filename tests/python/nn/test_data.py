@@ -265,3 +265,27 @@ def test_classes_of_data_take_the_type_of_their_items():
 
     loader: DataLoader[int] = DataLoader(Squares(), sampler=Backwards(None))
     assert [x.item() for x in loader] == [4, 1, 0]
+
+
+def test_a_pass_goes_on_after_an_exception():
+    """The batch that failed is passed over; the pass ends where it would have ended."""
+
+    class Faulty(Dataset):
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, i):
+            if i == 2:
+                raise KeyError(i)
+            return i
+
+    batches, seen = iter(DataLoader(Faulty(), batch_size=2)), []
+    while True:
+        try:
+            seen.append(next(batches).tolist())
+        except KeyError:
+            seen.append("failed")
+        except StopIteration:
+            break
+    assert seen == [[0, 1], "failed", [4, 5]]
+    assert iter(batches) is batches and list(batches) == []

@@ -32,6 +32,23 @@ class _Seeded(Sampler):
         return len(self._dataset)
 
 
+class _Here:
+    """A pass in this process, which begins with its first batch. After an exception in a dataset
+    the next call goes on with the next batch."""
+
+    def __init__(self, begin):
+        self._begin, self._begun = begin, None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._begun is None:
+            self._begun = self._begin()
+        tasks, fetch = self._begun
+        return fetch(next(tasks))
+
+
 class _Endless:
     """Tasks for an iterable dataset, which says itself when there is no more."""
 
@@ -211,21 +228,19 @@ class DataLoader(Generic[T]):
         return _Items(self.collate_fn, self._batched)
 
     def __iter__(self):
-        return self._from_workers() if self.num_workers else self._here()
+        return self._from_workers() if self.num_workers else _Here(self._begun)
 
-    def _here(self):
-        if self._plain and self._batched:  # one gather a tensor, instead of one a row
-            for numbers in self._tasks():
-                index = _lathe.tensor(list(numbers))
-                yield [ops.index_select(t, 0, index) for t in self.dataset.tensors]
-            return
+    def _begun(self):
+        """The tasks of a pass, and what makes a batch of one."""
+        if self._plain and self._batched:
+            return iter(self._tasks()), self._gathered
         fetch = self._fetch()(self.dataset)
-        for numbers in self._tasks():
-            try:
-                batch = fetch(numbers)
-            except StopIteration:
-                return
-            yield batch
+        return iter(self._tasks()), fetch
+
+    def _gathered(self, numbers):
+        """One gather a tensor, instead of one a row."""
+        index = _lathe.tensor(list(numbers))
+        return [ops.index_select(t, 0, index) for t in self.dataset.tensors]
 
     def _from_workers(self):
         from .workers import Workers
