@@ -174,7 +174,8 @@ Outputs native_batch_norm(Args a) {
   if (!has_channels(x)) return {M::clone(x), none(), none()};
   require_per_channel("batch_norm", x, {w, b, running_mean, running_var});
   require_running_statistics("batch_norm", running_mean, running_var, training);
-  if (training && x.numel() == Int(0)) {  // nothing to learn from
+  const Int elements = x.numel();
+  if (training && elements.known() && elements == Int(0)) {  // nothing to learn from
     const Tensor nothing = C::zeros({x.size(1)}, x.dtype(), x.device());
     return {affine(x, along_channels(w, x), along_channels(b, x)), nothing, nothing};
   }

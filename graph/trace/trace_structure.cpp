@@ -146,6 +146,10 @@ void Tracer::renew_aliases(const Tensor& written) {
     if (!source.defined() || chosen_[i].stale || !same(root_of(source), written)) continue;
     if (source.impl()->view) refresh(source);
     Value* v = without_history(source);
+    if (has_history(alias)) {  // a write by another name does not take it away
+      const GradMode on(true);
+      v = value_of(shape_ops<Tensor>::overwritten(alias, tensor_for(v)));
+    }
     note_write(alias);
     set_now(alias, v);
     renew_aliases(alias);

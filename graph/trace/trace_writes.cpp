@@ -48,9 +48,14 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
   ViewOf* view = dst.impl()->view.get();
   if (view == nullptr) {
     if (Tensor source = detached_from(dst); source.defined()) {  // one memory: it sees the write
-      const GradMode off(false);
-      require_assignable(source);
-      return write(source, value);
+      {
+        const GradMode off(false);
+        require_assignable(source);
+        write(source, value);
+      }
+      // The history is that of the one that was written to alone.
+      if (thread_state().grad_enabled && value.requires_grad()) set_now(dst, value_of(value));
+      return;
     }
     value_of(dst);  // lifts it, or refuses one that escaped
     Value* v = written(dst, value);
