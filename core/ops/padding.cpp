@@ -109,7 +109,7 @@ Tensor padded(const Tensor& given, const Shape& pad, Around how, std::string_vie
                         .next = "pad() less, or in two steps"});
     x = I::index_select(x, b.axis, sources(around, size, how, x.device()));
   }
-  return x;
+  return same(x, given) ? M::clone(x) : x;  // memory of its own, also where no border is asked for
 }
 
 Outputs pad_expansion(Args a) {

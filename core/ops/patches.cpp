@@ -33,7 +33,8 @@ Int divided(std::string_view op, std::string_view what, Int size, Int by) {
 /// The axes before the last three.
 Shape leading(const Tensor& x) { return {x.shape().begin(), x.shape().end() - 3}; }
 
-/// x with its axes behind the leading ones split into `split` and put in `order`, then `joined`.
+/// x with its axes behind the leading ones split into `split` and put in `order`, then `joined`; in
+/// memory of its own, also where nothing moves.
 Tensor rearranged(const Tensor& x, std::initializer_list<Int> split,
                   std::initializer_list<int> order, std::initializer_list<Int> joined) {
   Shape apart = leading(x), together = apart;
@@ -42,7 +43,7 @@ Tensor rearranged(const Tensor& x, std::initializer_list<Int> split,
   apart.insert(apart.end(), split.begin(), split.end());
   together.insert(together.end(), joined.begin(), joined.end());
   for (int axis : order) axes.push_back(Int(lead + axis));
-  return S::reshape(S::permute(S::reshape(x, apart), axes), together);
+  return S::reshape(M::clone(S::permute(S::reshape(x, apart), axes)), together);
 }
 
 Outputs pixel_shuffle_expansion(Args a) {
@@ -72,7 +73,7 @@ Outputs channel_shuffle_expansion(Args a) {
   apart[1] = groups;
   apart.insert(apart.begin() + 2, each);
   std::swap(axes[1], axes[2]);
-  return {S::reshape(S::permute(S::reshape(x, apart), axes), x.shape())};
+  return {S::reshape(M::clone(S::permute(S::reshape(x, apart), axes)), x.shape())};
 }
 
 // ── windows as columns ──────────────────────────────────────────────────────────────────────────

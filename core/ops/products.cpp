@@ -416,7 +416,11 @@ void add_chains(Definitions& r) {
       [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); },
       {.places = kNowhere, .also = {"linalg.multi_dot"}, .autocast = Autocast::narrow, .doc = doc});
   r.composite("chain_matmul(Tensor... matrices) -> Tensor",
-              [](Args a) { return multi_dot("chain_matmul", a.tensors(0), 1, false); },
+              [](Args a) -> Outputs {
+                const Tensors xs = a.tensors(0);
+                if (xs.size() == 1 && xs[0].rank() == 2) return {M::clone(xs[0])};
+                return multi_dot("chain_matmul", xs, 1, false);
+              },
               {.places = kFunction, .autocast = Autocast::narrow, .doc = doc});
 }
 

@@ -38,9 +38,10 @@ _OWN = {
     "batchnorm": {"_BatchNorm": norms._BatchNorm, "_NormBase": norms._Tracking},
     "channelshuffle": {}, "container": {},
     "conv": {"_ConvNd": conv._Conv, "_ConvTransposeNd": conv._TransposedConvolution},
-    "distance": {}, "dropout": {"_DropoutNd": activations._Dropping}, "flatten": {}, "fold": {},
-    "instancenorm": {"_InstanceNorm": norms._InstanceNorm}, "lazy": {}, "linear": {},
-    "loss": {"_Loss": losses._Loss}, "module": {}, "normalization": {}, "padding": {},
+    "distance": {}, "dropout": {"_DropoutNd": activations._Dropping},  # not an op: a name
+    "flatten": {}, "fold": {}, "lazy": {}, "linear": {},  # not an op: a name
+    "instancenorm": {"_InstanceNorm": norms._InstanceNorm}, "loss": {"_Loss": losses._Loss},
+    "module": {}, "normalization": {}, "padding": {},
     "pixelshuffle": {},
     "pooling": {
         "_MaxPoolNd": pooling._MaxPool, "_MaxUnpoolNd": pooling._MaxUnpool,

@@ -1,10 +1,11 @@
-"""copy.deepcopy of tensors that lie in one memory."""
+"""copy.deepcopy of tensors that lie in one memory; what has memory of its own."""
 
 import copy
 
 import pytest
 
 import lathe as lt
+from lathe.nn import functional as F
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,17 @@ def test_gradients_are_copied():
     x2, g2 = copy.deepcopy((x, x.grad))
     g2.zero_()
     assert x2.requires_grad and x2.grad.tolist() == [0, 0] and x.grad.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("function", [
+    *(lambda x, m=m: F.pad(x, (0, 0, 0, 0), mode=m) for m in ("constant", "reflect", "replicate")),
+    lambda x: F.pad(x, (0, 0, 0, 0), mode="circular"), lambda x: F.pixel_shuffle(x, 1),
+    lambda x: F.pixel_unshuffle(x, 1), lambda x: F.channel_shuffle(x, 1),
+    lambda x: F.channel_shuffle(x, 4), lambda x: F.pixel_shuffle(x[..., :1, :1], 2),
+    lambda x: lt.chain_matmul(x[0, 0]),
+])  # fmt: skip
+def test_what_moves_nothing_has_memory_of_its_own(function):
+    for wrapped in (function, lt.trace(function)):
+        x = lt.arange(96.0).reshape(2, 4, 3, 4)
+        wrapped(x).zero_()
+        assert lt.equal(x, lt.arange(96.0).reshape(2, 4, 3, 4))
