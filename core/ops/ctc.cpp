@@ -122,8 +122,12 @@ Tensor losses_of(const Reading& r) {
   Tensor state = M::where(M::lt(place, 2), S::select(seen, 0, 0), kNever);
   Tensor times = S::unsqueeze(r.times, 1);
   for (Int t = 1; t < time; t = t + 1) {
-    Tensor skipped = M::where(skips, moved(state, 2), kNever);
-    Tensor next = M::add(any_of({state, moved(state, 1), skipped}), S::select(seen, 0, t));
+    Tensor reached = state;
+    if (labels > Int(0)) {  // else there is one place, and it is blank
+      Tensor skipped = M::where(skips, moved(state, 2), kNever);
+      reached = any_of({state, moved(state, 1), skipped});
+    }
+    Tensor next = M::add(reached, S::select(seen, 0, t));
     state = M::where(M::lt(t, times), next, state);
   }
   Tensor last = S::unsqueeze(M::mul(r.labels, 2), 1);

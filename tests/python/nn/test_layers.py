@@ -255,3 +255,14 @@ def test_a_sequence_of_ctc_is_no_longer_than_the_time_there_is():
                 wrap(loss)(lt.tensor([wrong]))
     with pytest.raises(lt.IndexError):
         F.ctc_loss(lt.zeros(2, 1, 3), lt.tensor([[1]]), [3], [1])
+
+
+@pytest.mark.parametrize("targets", [lt.zeros(0), lt.zeros(3, 0)])
+def test_ctc_of_no_labels_is_all_blank(targets):
+    """Where no target has any, in both forms of targets, as where one of several has none."""
+    log_probs = lt.linspace(-1, 1, 60, dtype=lt.float64).reshape(5, 3, 4).log_softmax(2)
+    blank = -log_probs[:, :, 0]
+    none = lt.zeros(3, dtype=lt.int64)
+    found = F.ctc_loss(log_probs, targets.long(), lt.tensor([5, 4, 0]), none, reduction="none")
+    want = lt.stack([blank[:5, 0].sum(), blank[:4, 1].sum(), lt.zeros((), dtype=lt.float64)])
+    assert lt.allclose(found, want)
