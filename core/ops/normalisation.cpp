@@ -138,6 +138,7 @@ bool has_channels(const Tensor& x) {
 /// element is; the running ones move.
 struct OfBatch {
   Tensor mean, apart, var;
+  bool empty;  // there is nothing to learn from, and none of these
   OfBatch(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
           const Arg& momentum) {
     Shape dims{Int(0)};
@@ -146,12 +147,14 @@ struct OfBatch {
       dims.push_back(Int(i));
       count *= x.size(i);
     }
-    if (!require(Relation::lt, Int(1), count))
+    empty = !require(Relation::lt, Int(1), count);
+    if (empty && !require(Relation::lt, count, Int(1)))
       throw ValueError({.op = "batch_norm",
                         .problem = "more than one value a channel is needed to train",
                         .got = to_string(x.shape()),
                         .expected = "at least two values in each channel",
                         .next = "use a larger batch, or eval() for running statistics"});
+    if (empty) return;
     mean = R::mean(x, dims);
     apart = centred(x, per_channel(mean, x),
                     [&](const Tensor& t) { return per_channel(R::mean(t, dims), t); });
@@ -174,13 +177,12 @@ Outputs native_batch_norm(Args a) {
   if (!has_channels(x)) return {M::clone(x), none(), none()};
   require_per_channel("batch_norm", x, {w, b, running_mean, running_var});
   require_running_statistics("batch_norm", running_mean, running_var, training);
-  const Int elements = x.numel();
-  if (training && elements.known() && elements == Int(0)) {  // nothing to learn from
-    const Tensor nothing = C::zeros({x.size(1)}, x.dtype(), x.device());
-    return {affine(x, along_channels(w, x), along_channels(b, x)), nothing, nothing};
-  }
   if (training) {
     const OfBatch now(x, running_mean, running_var, a[6]);
+    if (now.empty) {
+      const Tensor nothing = C::zeros({x.size(1)}, x.dtype(), x.device());
+      return {affine(x, along_channels(w, x), along_channels(b, x)), nothing, nothing};
+    }
     mean = now.mean;
     apart = now.apart;
     var = now.var;
