@@ -465,12 +465,10 @@ void add_float_reduction(SimdLoops& set, Reduction fold) {
   set.reduce_join[f][d] = short_strip<F, S, 2, 0>;
   set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
 }
+/// Sums alone: each of these is some 30 KiB of code for all instruction sets.
 template <DType Half>
 void add_half_reductions(SimdLoops& set) {
   add_lanes<ReduceSum, F32, Half, FromHalf<Half>>(set, Reduction::sum);
-  add_lanes<ReduceProd, F32, Half, FromHalf<Half>>(set, Reduction::prod);
-  add_lanes<ReduceLowest, F32, Half, FromHalf<Half>>(set, Reduction::lowest);
-  add_lanes<ReduceHighest, F32, Half, FromHalf<Half>>(set, Reduction::highest);
 }
 template <class F, class S>
 void add_extreme(SimdLoops& set, bool highest) {
