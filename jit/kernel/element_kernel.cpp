@@ -13,6 +13,12 @@
 namespace lathe::jit {
 namespace {
 
+bool asks_for_positions(const ScalarFunction& f) {
+  return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), [](const ExprNode& n) {
+    return n.prim == Prim::check || n.prim == Prim::linear || n.prim == Prim::random;
+  });
+}
+
 constexpr int64_t kGrainBytes = 1 << 16;
 
 }  // namespace
@@ -22,7 +28,8 @@ ElementKernel::ElementKernel(const Lowered& lowered)
       tensors_(lowered.tensors),
       numbers_(lowered.numbers),
       simd_(of_elements(loops())->f),
-      inputs_(of_elements(loops())->operands.size()) {}
+      inputs_(of_elements(loops())->operands.size()),
+      positions_(asks_for_positions(of_elements(loops())->f)) {}
 
 bool ElementKernel::may_replace(size_t tensor, size_t result) const {
   const Compute& c = *of_elements(loops());
@@ -149,10 +156,10 @@ void ElementKernel::Launch::by_code(KernelArgs args, int64_t begin, int64_t end)
 }
 
 /// A part of as many rows of the last axis as there are lines, which follow each other along the
-/// axis before; no check tells positions.
+/// axis before; nothing asks for positions, which begin anew.
 bool ElementKernel::Launch::are_rows(const Epilogue::Lines& lines) const {
   const size_t rank = bound_.extents.size();
-  if (code_ == nullptr || rank < 2 || kernel_.loops().facts.has_checks) return false;
+  if (code_ == nullptr || rank < 2 || kernel_.positions_) return false;
   const int64_t length = bound_.extents[rank - 1], rows = bound_.extents[rank - 2];
   return lines.apart == length && lines.first % length + lines.count <= length &&
          lines.first / length % rows + lines.lines <= rows;

@@ -120,7 +120,8 @@ class ElementKernel : public CompiledKernel {
   std::vector<int> tensors_;
   std::vector<Number> numbers_;
   own::Program simd_;
-  size_t inputs_;  // operands before the stores
+  size_t inputs_;   // operands before the stores
+  bool positions_;  // does it ask where an element is?
 };
 
 }  // namespace lathe::jit

@@ -52,8 +52,9 @@ def functional_call(
         return module(*args, **(kwargs or {}))
     finally:
         for owner, name, tensor, path in places:  # what the call has put there instead
-            if path in given and owner.__dict__[name] is not tensor:
-                given[path] = owner.__dict__[name]
+            now = owner.__dict__.get(name, tensor)
+            if path in given and now is not tensor:
+                given[path] = now
         for owner, name, tensor in before:
             owner.__dict__[name] = tensor
 

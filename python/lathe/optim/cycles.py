@@ -91,7 +91,7 @@ class CyclicLR(_Momentum):
     """
 
     _not_state = ("optimizer", "scale_fn")
-    _calls_users = True
+    _counts_alone = False
 
     @typed
     def __init__(
@@ -156,7 +156,7 @@ class OneCycleLR(_Momentum):
     and Topin 2019). three_phase: down to the start first, then to the end."""
 
     _not_state = ("optimizer",)
-    _ends = True
+    _counts_alone = False
 
     @typed
     def __init__(

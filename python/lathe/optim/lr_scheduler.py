@@ -28,7 +28,7 @@ class LambdaLR(LRScheduler):
     """Each group's first rate times lr_lambda(epoch); a list has a function for each group."""
 
     _not_state = ("optimizer", "lr_lambdas")
-    _calls_users = True
+    _counts_alone = False
 
     @typed
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):

@@ -54,18 +54,23 @@ def per_group(scheduler, optimizer, name, value):
 
 
 def changes(schedule):
-    """(the dicts that step() of a schedule changes, whether it may read more than them, whether it
-    may raise)."""
-    state = vars(schedule)
-    found = [state, *state["optimizer"].param_groups]
-    ours = type(schedule).__module__.startswith("lathe.optim.")
-    reads_more = not ours or schedule._calls_users
-    raises = reads_more or schedule._ends
+    """The dicts that step() of a schedule changes, [(schedule, its own)] and [those of groups];
+    None if it may read anything else than these, raise, or write to a rate that is a tensor."""
+    state, kind = vars(schedule), type(schedule)
+    if not kind._counts_alone or not kind.__module__.startswith("lathe.optim."):
+        return None
+    groups = state["optimizer"].param_groups
+    for group in groups:
+        if isinstance(group["lr"], Tensor):
+            return None
+    owned, all_groups = [(schedule, state)], list(groups)
     for part in state.get("_schedulers", ()):
-        spaces, more, ends = changes(part)
-        found += spaces
-        reads_more, raises = reads_more or more, raises or ends
-    return found, reads_more, raises
+        found = changes(part)
+        if found is None:
+            return None
+        owned += found[0]
+        all_groups += found[1]
+    return owned, all_groups
 
 
 def may_be_put_off(step):
@@ -83,8 +88,7 @@ class LRScheduler:
 
     _not_state = ("optimizer",)
     _is_initial = False  # while it is made: many leave the rates then as they are
-    _calls_users = False  # does get_lr() call a function that was given?
-    _ends = False  # is there a last step?
+    _counts_alone = True  # step() needs neither arguments nor functions, and never ends
 
     @typed
     def __init__(self, optimizer, last_epoch=-1):

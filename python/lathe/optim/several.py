@@ -157,7 +157,6 @@ class ReduceLROnPlateau(LRScheduler):
             limit = best - self.threshold if down else best + self.threshold
         return a < limit if down else a > limit
 
-    @may_be_put_off
     @typed
     def step(self, metrics, epoch=None):
         """Looks at the metric of one more epoch."""

@@ -264,7 +264,6 @@ class Capture:
             if (row.n, "grad") not in o.written:  # added to what was there
                 o.gradient_row(row, before)
         o.guard_what_stays()
-        o.check_put_off()
         self._note_counters()
         o.refuse_shared_gradients(changed)
         self._note_shared_gradients()

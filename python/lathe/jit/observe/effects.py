@@ -19,7 +19,6 @@ from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
 from .texts import as_key
 
 _AUGMENTED = (list, set, dict)
-_FOR_LATER = (Tensor, _lathe.SymInt, _lathe.SymFloat)  # arguments that the program gives
 
 
 class Effects:
@@ -34,11 +33,7 @@ class Effects:
         self.rebound = []  # names of outer variables, each time that a function may set them
         self.first_store = None
         self.storing = []  # dicts whose key is about to be evaluated
-        self.put_off_calls = []  # (row of an object, name of its method, arguments)
-        self.called_first = False  # are they made before all other effects?
-        self.had_changed = None  # when one was put off that may raise: was there an effect before?
-        self.reads_more = False  # may one of them read what others are not told to change?
-        self.stores_before = 0
+        self.put_off_calls = []  # (row of an object, name of its method)
 
     # ── before a store ──────────────────────────────────────────────────────────────────────────
 
@@ -182,7 +177,7 @@ class Effects:
         self._keep(container)
 
     def _keep(self, container):
-        if id(container) in self.changed_later:
+        if id(container) in self.changed_later or id(container) in self.written_later:
             self.put_nothing_off()
         self.first_store = self.first_store or self.line()
         if id(container) not in self.before:
@@ -203,34 +198,28 @@ class Effects:
         return partial(self._put_off, row, method)
 
     def _put_off(self, row, method, *args, **kwargs):
-        if kwargs or not all(is_plain(a) or isinstance(a, _FOR_LATER) for a in args):
-            self.put_nothing_off()
         changes = method.__func__.changes
         self.net.made(changes.__code__)
-        spaces, reads_more, raises = changes(method.__self__)
-        self.changed_later.update(map(id, spaces))
-        self.reads_more = self.reads_more or reads_more
-        if raises and self.had_changed is None:
-            self.had_changed = bool(self.changes())
-            self.stores_before = len(self.mutated)
-        self.first_store = self.first_store or self.line()
-        args = tuple(a.detach() if isinstance(a, Tensor) else a for a in args)
-        self.put_off_calls.append((row, method.__name__, args))
-
-    def check_put_off(self):
-        """A user's function that is called later has to find what it would have found, and one that
-        raises to leave what it would have left: the calls come first or last, as they did."""
-        if self.had_changed is None:
-            return
-        stored = any(
-            id(o) in self.known and not isinstance(o, Tensor)
-            for o in self.mutated[self.stores_before :]
-        ) or any(
-            _variable(owner, name) is not old for owner, name, old, _ in self.variables
-        )  # of which nothing says when
-        if stored and (self.reads_more or self.had_changed):
+        found = None if args or kwargs else changes(method.__self__)
+        if found is None:
             self.put_nothing_off()
-        self.called_first = stored
+        owned, groups = found
+        for schedule, state in owned:  # what decides that the call may come later
+            for name in ("optimizer", "get_lr", "step", "_update_lr", "_set", "_rates"):
+                self.read_key(state, name, owner=schedule)
+            if "_schedulers" in state:
+                self.read_key(state, "_schedulers", owner=schedule)
+                self.contents(state["_schedulers"])
+            if any(name in state for name in ("get_lr", "step", "_update_lr", "_set", "_rates")):
+                self.put_nothing_off()
+            optimizer = state["optimizer"]
+            self.written_later.update((id(optimizer.param_groups), id(vars(optimizer))))
+        for space in (*(state for _, state in owned), *groups):
+            if (id(space), False) in self.whole or (id(space), True) in self.whole:
+                self.put_nothing_off()  # a view of it may be looked at later
+            self.changed_later.add(id(space))
+        self.first_store = self.first_store or self.line()
+        self.put_off_calls.append((row, method.__name__))
 
     def watch(self, owner, name, row, where):
         """Code is about to run that stores to a cell, or to a key of a dict of globals. A number
@@ -316,8 +305,7 @@ class Effects:
                 kind = "cell" if name is None else "key"
                 found.append((kind, self.constant(owner), name, now))
         found += [("turned", row, None, flag) for row, flag in self.turned_tensors()]
-        called = [("called", *call) for call in self.put_off_calls]
-        return called + found if self.called_first else found + called
+        return found + [("called", *call, ()) for call in self.put_off_calls]
 
     def has_changed(self):
         """Is anything else to be seen than that loggers keep what they were asked?"""

@@ -222,7 +222,7 @@ def repeat(effects, outputs, objects, memo):
         elif kind == "turned":
             owner.requires_grad_(value)
         elif kind == "called":
-            getattr(owner, name)(*value)
+            getattr(owner, name)()
         elif kind == "added":
             base_of(type(owner)).extend(owner, value)
         else:

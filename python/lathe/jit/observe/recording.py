@@ -123,6 +123,7 @@ class Recording:
         self.before = {}  # by id of a container that was written to: (itself, a copy)
         self.may_put_off = False  # see Effects.put_off()
         self.changed_later = set()  # ids of dicts that calls change which were put off
+        self.written_later = set()  # ids of what they read, and code may not write any more
         self.varying, self.concrete = set(varying), concrete
         self.alike = {}  # by id: rows of functions for which one with the same code may stand
         self.inputs = inputs  # may numbers be inputs?

@@ -137,9 +137,6 @@ class Unhooked(Core):
     def guard_what_stays(self):
         """There is nothing that was written."""
 
-    def check_put_off(self):
-        """No call was put off."""
-
     def undo(self):
         """There is nothing to undo."""
 
