@@ -13,12 +13,6 @@
 namespace lathe::jit {
 namespace {
 
-bool asks_for_positions(const ScalarFunction& f) {
-  return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), [](const ExprNode& n) {
-    return n.prim == Prim::check || n.prim == Prim::linear || n.prim == Prim::random;
-  });
-}
-
 constexpr int64_t kGrainBytes = 1 << 16;
 
 }  // namespace
@@ -29,7 +23,7 @@ ElementKernel::ElementKernel(const Lowered& lowered)
       numbers_(lowered.numbers),
       simd_(of_elements(loops())->f),
       inputs_(of_elements(loops())->operands.size()),
-      positions_(asks_for_positions(of_elements(loops())->f)) {}
+      positions_(reads_position(of_elements(loops())->f)) {}
 
 bool ElementKernel::may_replace(size_t tensor, size_t result) const {
   const Compute& c = *of_elements(loops());

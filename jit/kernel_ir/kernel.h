@@ -202,6 +202,14 @@ inline ptrdiff_t operations(const ScalarFunction& f) {
   return std::count_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.arity > 0; });
 }
 
+/// Does f ask for its element's row-major position? Checks and random words do.
+inline bool reads_position(const ScalarFunction& f) {
+  const auto& nodes = f.graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {
+    return n.prim == Prim::check || n.prim == Prim::linear || n.prim == Prim::random;
+  });
+}
+
 /// One step of a reduction as a function: operands, index, states → states.
 inline ScalarFunction step_of(const ReduceBodies& b) {
   std::vector<DType> types = b.lift.inputs;

@@ -184,13 +184,6 @@ void Frame::report(VectorOps& ops, Value* lanes, Value* linear, uint32_t code) {
   b.SetInsertPoint(good);
 }
 
-bool reads_position(const ScalarFunction& f) {
-  const auto asks = [](const ExprNode& node) {
-    return node.prim == Prim::check || node.prim == Prim::linear || node.prim == Prim::random;
-  };
-  return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), asks);
-}
-
 bool has_checks(const ScalarFunction& f) {
   return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(),
                      [](const ExprNode& node) { return node.prim == Prim::check; });

@@ -82,8 +82,6 @@ class StepContext final : public BodyContext {
   VectorOps& ops_;
 };
 
-/// Does f ask for its element's row-major position? Checks and random words do.
-bool reads_position(const ScalarFunction& f);
 bool has_checks(const ScalarFunction& f);
 /// How many elements a step of a loop around f takes: as many as fill 64 bytes with the widest
 /// dtype computed in. Machines with narrower registers split vectors, and gain from having several

@@ -19,6 +19,8 @@ from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
 from .texts import as_key
 
 _AUGMENTED = (list, set, dict)
+# Methods of a schedule, which an attribute of its own may stand before.
+_OF_A_STEP = ("get_lr", "step", "_update_lr", "_set", "_rates")
 
 
 class Effects:
@@ -205,12 +207,12 @@ class Effects:
             self.put_nothing_off()
         owned, groups = found
         for schedule, state in owned:  # what decides that the call may come later
-            for name in ("optimizer", "get_lr", "step", "_update_lr", "_set", "_rates"):
+            for name in ("optimizer", *_OF_A_STEP):
                 self.read_key(state, name, owner=schedule)
             if "_schedulers" in state:
                 self.read_key(state, "_schedulers", owner=schedule)
                 self.contents(state["_schedulers"])
-            if any(name in state for name in ("get_lr", "step", "_update_lr", "_set", "_rates")):
+            if any(name in state for name in _OF_A_STEP):
                 self.put_nothing_off()
             optimizer = state["optimizer"]
             self.written_later.update((id(optimizer.param_groups), id(vars(optimizer))))
