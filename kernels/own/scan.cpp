@@ -7,10 +7,10 @@
 // has no carry, it is the local prefix. So the carry out of a block is its last element.
 //
 // Two ways to it:
-//   lines   sum and prod where few lanes lie side by side: eight blocks at a time, of one line or
-//           of several, whose chains of additions hide each other's latency; then the carries,
-//           which are one operation an element and no chain. A long line alone is shared out by
-//           blocks.
+//   lines   sum, prod and extrema where few lanes lie side by side: four blocks at a time, of one
+//           line or of several, as the lanes of vectors, in tiles that are turned on their way in
+//           and out; then the carries, which are one operation an element and no chain. A long line
+//           alone is shared out by blocks.
 //   strips  any monoid: neighbouring lanes take a step together. Sum and prod have loops of their
 //           own for it, others run their programs (scan_programs.cpp).
 //
@@ -29,8 +29,7 @@
 namespace lathe::own {
 namespace {
 
-constexpr int kTogether = 8;  // blocks whose chains run together
-constexpr int kStretch = 32;  // elements of a block before the next one's turn
+constexpr int kTogether = 4;  // blocks whose chains run together
 
 // ── reductions with loops of their own ───────────────────────────────────────────────────────────
 
@@ -163,23 +162,61 @@ template <int N, class F>
   (std::make_integer_sequence<int, N>{});
 }
 
-/// The next kStretch prefixes of chains that have come to `state`, from neighbours to neighbours,
-/// by turns: a sum of one is under way while those of the others begin.
-template <int kChains, class F, class T>
-void run_stretch(T* state, const T* const* from, T* const* to) {
-  unrolled<kStretch>([&](auto k) __attribute__((always_inline)) {
-    unrolled<kChains>([&](auto c) __attribute__((always_inline)) {
-      state[c] = F::combine(state[c], from[c][k]);
-      to[c][k] = state[c];
-    });
-  });
+/// Of a square of vectors, what was lane j of vector i becomes lane i of vector j.
+template <class T>
+[[gnu::always_inline]] inline void turn(typename Vector<T>::type* v) {
+  if constexpr (Vector<T>::lanes == 2) {
+    const auto a = v[0], b = v[1];
+    v[0] = __builtin_shufflevector(a, b, 0, 2);
+    v[1] = __builtin_shufflevector(a, b, 1, 3);
+  } else {
+    const auto low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+    const auto high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+    const auto low_after = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    const auto high_after = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    v[0] = __builtin_shufflevector(low, low_after, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(low, low_after, 2, 3, 6, 7);
+    v[2] = __builtin_shufflevector(high, high_after, 0, 1, 4, 5);
+    v[3] = __builtin_shufflevector(high, high_after, 2, 3, 6, 7);
+  }
 }
 
-/// The next n, wherever they lie.
+/// The first prefixes of kTogether chains that have come to `state`, from neighbours to neighbours
+/// (towards the front, if backwards): of as many elements of the n as make whole tiles, which it
+/// returns.
+template <class F, bool kBackwards, class T>
+int64_t run_tiles(T* state, const T* const* from, T* const* to, int64_t n) {
+  using V = Vector<T>;
+  constexpr int64_t kLanes = V::lanes, kVectors = kTogether / kLanes;
+  typename V::type s[kVectors];
+  for (int64_t g = 0; g < kVectors; ++g) s[g] = V::load(state + g * kLanes);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const int64_t at = kBackwards ? 1 - kLanes - i : i;
+    unrolled<kVectors>([&](auto g) __attribute__((always_inline)) {
+      typename V::type v[kLanes];
+      unrolled<kLanes>([&](auto c) __attribute__((always_inline)) {
+        v[c] = V::load(from[g * kLanes + c] + at);
+      });
+      turn<T>(v);
+      unrolled<kLanes>([&](auto k) __attribute__((always_inline)) {
+        constexpr int64_t kNext = kBackwards ? kLanes - 1 - k : k;
+        v[kNext] = s[g] = F::combine(s[g], v[kNext]);
+      });
+      turn<T>(v);
+      unrolled<kLanes>([&](auto c) __attribute__((always_inline)) {
+        V::store(to[g * kLanes + c] + at, v[c]);
+      });
+    });
+  }
+  for (int64_t g = 0; g < kVectors; ++g) V::store(state + g * kLanes, s[g]);
+  return i;
+}
+
+/// The next n prefixes, wherever they lie.
 template <class F, class T>
-T run_chain(T state, const T* from, T* to, int64_t from_step, int64_t to_step, int64_t n) {
+void run_chain(T state, const T* from, T* to, int64_t from_step, int64_t to_step, int64_t n) {
   for (int64_t k = 0; k < n; ++k) to[k * to_step] = state = F::combine(state, from[k * from_step]);
-  return state;
 }
 
 // ── lines ───────────────────────────────────────────────────────────────────────────────────────
@@ -240,40 +277,34 @@ class Lines {
   // Not a multiple of a page: the blocks would take each other's places in the cache.
   static constexpr int64_t kApart = kScanBlock + 16;
 
-  /// The local prefixes of all, a stretch of each in turn.
+  /// The local prefixes of all.
   void fold(const Block<T>* group, int count) {
     T state[kTogether];
     std::fill(state, state + kTogether, unit_of<T>(*job_.programs));
     for (int r = 0; r < count && !job_.plain_in; ++r)
       lift_line(*job_.programs, group[r].x, job_.x_step, group[r].n,
                 reinterpret_cast<std::byte*>(group[r].from));
-    int64_t longest = 0;
-    for (int r = 0; r < count; ++r) longest = std::max(longest, group[r].n);
-    for (int64_t i = 0; i < longest; i += kStretch)
-      for (int r = 0; r < count;) {
-        const Block<T>& b = group[r];
-        if (take<4>(group, r, count, i, state) || take<1>(group, r, count, i, state)) continue;
-        state[r] = run_chain<F>(state[r], b.from + i * b.from_step, b.to + i * b.to_step,
-                                b.from_step, b.to_step, std::min<int64_t>(kStretch, b.n - i));
-        ++r;
-      }
+    const int64_t done = count == kTogether ? run_together(group, state) : 0;
+    for (int r = 0; r < count; ++r) {
+      const Block<T>& b = group[r];
+      run_chain<F>(state[r], b.from + done * b.from_step, b.to + done * b.to_step, b.from_step,
+                   b.to_step, b.n - done);
+    }
   }
 
-  /// A stretch of kChains blocks, from block r on, which moves behind them; false if they are not
-  /// that many, not neighbours or at their ends.
-  template <int kChains>
-  static bool take(const Block<T>* group, int& r, int count, int64_t i, T* state) {
-    if (r + kChains > count) return false;
-    const T* from[kChains];
-    T* to[kChains];
-    for (int c = 0; c < kChains; ++c) {
-      const Block<T>& b = group[r + c];
-      if (b.from_step != 1 || b.to_step != 1 || i + kStretch > b.n) return false;
-      from[c] = b.from + i, to[c] = b.to + i;
+  /// What all the blocks have, if they are of neighbours; returns how many elements that is.
+  static int64_t run_together(const Block<T>* group, T* state) {
+    const T* from[kTogether];
+    T* to[kTogether];
+    const int64_t step = group[0].from_step;  // it is the same for all
+    if (group[0].to_step != step || std::abs(step) != 1) return 0;
+    int64_t n = kScanBlock;
+    for (int c = 0; c < kTogether; ++c) {
+      from[c] = group[c].from, to[c] = group[c].to;
+      n = std::min(n, group[c].n);
     }
-    run_stretch<kChains, F>(state + r, from, to);
-    r += kChains;
-    return true;
+    return step == 1 ? run_tiles<F, false>(state, from, to, n)
+                     : run_tiles<F, true>(state, from, to, n);
   }
 
   const ScanJob& job_;

@@ -6,14 +6,15 @@ namespace {
 
 constexpr const char* kOwnOff = "own.reduce,own.scan";
 
-/// The row on x along `axis` (or all axes: -1); nothing where the row is not defined.
-std::optional<Outputs> fold(const Op& op, const Tensor& x, int axis) {
+/// The row on x along `axis` (or all axes: -1), with its flags (a scan's: backwards) as given;
+/// nothing where the row is not defined.
+std::optional<Outputs> fold(const Op& op, const Tensor& x, int axis, bool flags = false) {
   ArgBuilder b;
   b.push(x);
   for (size_t i = 1; i < op.schema.params.size(); ++i) {
     const Param& p = op.schema.params[i];
     if (p.type == ArgType::flag)
-      b.push(false);
+      b.push(flags);
     else if (p.type == ArgType::integer && p.list)
       b.push(axis < 0 ? Ints(Shape{}) : Ints(Shape{Int(axis)}));
     else
@@ -26,15 +27,16 @@ std::optional<Outputs> fold(const Op& op, const Tensor& x, int axis) {
   }
 }
 
-void expect_reference(const Op& op, const Tensor& x, int axis) {
+void expect_reference(const Op& op, const Tensor& x, int axis, bool flags = false) {
   install_executor();
-  auto own = fold(op, x, axis);
+  auto own = fold(op, x, axis, flags);
   if (!own) return;
   FlagScope off(Flag::disabled, kOwnOff);
-  auto reference = fold(op, x, axis);
+  auto reference = fold(op, x, axis, flags);
   for (size_t k = 0; k < own->size(); ++k)
     ASSERT_EQ(bits_of((*own)[k]), bits_of((*reference)[k]))
-        << op.name() << " " << to_string(type_of(x)) << " axis " << axis << " result " << k;
+        << op.name() << " " << to_string(type_of(x)) << " axis " << axis << " flags " << flags
+        << " result " << k;
 }
 
 std::vector<Tensor> inputs(DType d) {
@@ -53,8 +55,10 @@ TEST_P(KernelsReduce, RowsEqualTheReference) {
   for (const Op* op : all_ops()) {
     if (op->kind != Kind::reduce && op->kind != Kind::scan) continue;
     for (const Tensor& x : inputs(GetParam()))
-      for (int axis = op->kind == Kind::reduce ? -1 : 0; axis < x.rank(); ++axis)
+      for (int axis = op->kind == Kind::reduce ? -1 : 0; axis < x.rank(); ++axis) {
         expect_reference(*op, x, axis);
+        if (op->kind == Kind::scan) expect_reference(*op, x, axis, true);
+      }
   }
 }
 
