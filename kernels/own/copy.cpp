@@ -175,6 +175,17 @@ void copy_nests(const Walk& w, T* target, const T* source) {
                });
 }
 
+/// Asks for the lines of the cache that hold n lines of elements, each a step from the last: what a
+/// block that is turned touches lies in as many pages as it has lines, and no processor foresees
+/// it.
+template <bool kWrites, class T>
+void fetch_ahead(const T* lines, int64_t step, int64_t n, int64_t elements) {
+  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < elements; k += kLine)
+      __builtin_prefetch(lines + i * step + k, kWrites ? 1 : 0);
+}
+
 /// rows x cols, where the source runs along rows and the target along columns, by the tiles' way of
 /// turning blocks in registers. Elements are only moved: their bits are taken for those of a float.
 template <class F>
@@ -191,6 +202,9 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
       tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, kWide,
                             nullptr, block);
       F* target = to + r0 * to_row + c0;
+      const int64_t next = std::min<int64_t>(kWide, cols - c0 - width);
+      fetch_ahead<false>(from + (c0 + kWide) * from_col + r0, from_col, next, depth);
+      if (next > 0) fetch_ahead<true>(target + kWide, to_row, depth, next);
       if (width == kWide)
         for (int64_t r = 0; r < depth; ++r)
           std::memcpy(target + r * to_row, block + r * kWide, kWide * sizeof(F));

@@ -1,8 +1,9 @@
 // The index space is collapsed to as few axes as the operands allow and walked in lines along one
 // of them; lines, or pieces of a long one, are the units of parallel work. Where lines are short,
 // several are taken together: operands that do not lie evenly across them are copied into a strip
-// first (once, if they are the same for every line). Which elements meet, and every bit of the
-// result, does not depend on how the space was walked.
+// first (once, if they are the same for every line). Operands that run along another axis than the
+// result are turned, block by block. Which elements meet, and every bit of the result, does not
+// depend on how the space was walked.
 #include "kernels/own/elementwise_launch.h"
 
 #include <absl/algorithm/container.h>
@@ -28,6 +29,9 @@ namespace {
 /// steps have to be laid out first.
 constexpr int64_t kShortLine = 128, kShortForMany = 1024;
 constexpr int64_t kStrip = 2048;  // elements taken together
+/// Elements of a block whose operands are turned together, and how far it goes along the result's
+/// fast axis and along theirs: what is turned is still in the cache when it is read.
+constexpr int64_t kBlock = 1 << 14, kBlockAlong = 256, kBlockAcross = 64;
 /// A result of so many bytes goes past the caches, a little at a time.
 constexpr int64_t kStreamed = int64_t{32} << 20, kStreamBytes = 8192;
 
@@ -49,18 +53,21 @@ class Walker {
     for (const Operand& o : launch.outs) operands_.push_back(&o);
     for (const Operand& o : launch.ins) operands_.push_back(&o);
     placed_ = program_.uses_index() || program_.uses_position();
-    collapse();
-    straighten();
     for (const Operand* o : operands_) bytes_.push_back(static_cast<int64_t>(size_of(o->dtype)));
+    grain_ = std::max<int64_t>(kStrip, (int64_t{1} << 19) / (program_.cost() * 8) / 1024 * 1024);
+    collapse();
+    across_ = launch_.outs[0].numel() > kBlock ? axis_across() : std::nullopt;
+    if (across_) return;
+    straighten();
     streams_ = launch.engine == Engine::simd && outs_ == 1 && !placed_ &&
                walk_.strides[0].back() == 1 && launch.outs[0].numel() * bytes_[0] >= kStreamed &&
                absl::c_none_of(launch.ins, [&](const Operand& x) {
                  return x.data == launch.outs[0].data;  // what is read is in a cache already
                });
-    grain_ = std::max<int64_t>(kStrip, (int64_t{1} << 19) / (program_.cost() * 8) / 1024 * 1024);
   }
 
   void run() {
+    if (across_) return run_blocks(*across_);
     size_t rank = walk_.shape.size();
     const int64_t short_line = program_.is_direct() ? kShortLine : kShortForMany;
     bool together = !placed_ && rank > 1 && walk_.shape[rank - 1] < short_line && outputs_even();
@@ -83,17 +90,32 @@ class Walker {
     for (Sizes& s : walk_.strides) s.push_back(0);
   }
 
+  /// Does input k have elements side by side along axis i (or none but one), and far apart along
+  /// the last, where those of the outputs are side by side?
+  bool runs_across(size_t k, size_t i, int64_t step) const {
+    const size_t last = walk_.shape.size() - 1;
+    const Sizes& s = walk_.strides[k];
+    return s[last] >= 16 && walk_.shape[last] >= 16 && s[i] == step && walk_.shape[i] >= 16;
+  }
+
+  /// The axis along which an input runs that has to be turned, if there is one.
+  std::optional<size_t> axis_across() const {
+    if (placed_) return std::nullopt;
+    for (size_t i = 0; i + 1 < walk_.shape.size(); ++i)
+      for (size_t k = outs_; k < operands_.size(); ++k)
+        if (runs_across(k, i, 1)) return i;
+    return std::nullopt;
+  }
+
   /// An input that runs along another axis than the outputs touches a cache line for every element,
   /// and one that is repeated across the lines does so for every line: it is turned first.
   void straighten() {
-    size_t last = walk_.shape.size() - 1;
     if (placed_ || launch_.outs[0].numel() < 4096) return;
     bool turned = false;
     for (size_t k = outs_; k < operands_.size(); ++k) {
-      const Sizes& s = walk_.strides[k];
-      if (s[last] < 16 || walk_.shape[last] < 16) continue;
       bool helps = false;
-      for (size_t i = 0; i < last; ++i) helps |= (s[i] == 1 || s[i] == 0) && walk_.shape[i] >= 16;
+      for (size_t i = 0; i + 1 < walk_.shape.size(); ++i)
+        helps |= runs_across(k, i, 1) || runs_across(k, i, 0);
       if (!helps) continue;
       operands_[k] = turned_copy(*operands_[k]);
       turned = true;
@@ -140,6 +162,49 @@ class Walker {
   void program(const Lines& at, int64_t n, const LineContext& context) const {
     auto all = absl::MakeConstSpan(at);
     program_.run(all.subspan(outs_), all.subspan(0, outs_), n, context, launch_.engine);
+  }
+
+  // ── blocks, where an input has to be turned ────────────────────────────────────────────────────
+  /// Each block is a launch of its own, that turns what it reads.
+  void run_blocks(size_t across) {
+    const size_t rank = walk_.shape.size(), last = rank - 1;
+    Sizes block(rank), count(rank);
+    block[last] = std::min(walk_.shape[last], kBlockAlong);
+    block[across] = std::min(walk_.shape[across], kBlockAcross);
+    int64_t left = kBlock / (block[last] * block[across]), blocks = 1;
+    for (size_t i = rank; i-- > 0;) {
+      if (i != last && i != across) {
+        block[i] = std::min(walk_.shape[i], std::max<int64_t>(1, left));
+        left /= block[i];
+      }
+      count[i] = (walk_.shape[i] + block[i] - 1) / block[i];
+      blocks *= count[i];
+    }
+    parallel_for(blocks, std::max<int64_t>(1, grain_ / kBlock), [&](int64_t begin, int64_t end) {
+      ElementwiseLaunch part = launch_;
+      for (; begin < end; ++begin) {
+        check_cancelled();
+        cut(block, count, begin, part);
+        Walker(part).run();
+      }
+    });
+  }
+
+  /// `part` becomes one of so many blocks.
+  void cut(const Sizes& block, const Sizes& count, int64_t number, ElementwiseLaunch& part) const {
+    const size_t rank = block.size();
+    Sizes shape(rank), first(rank);
+    for (size_t i = rank; i-- > 0; number /= count[i]) {
+      first[i] = number % count[i] * block[i];
+      shape[i] = std::min(block[i], walk_.shape[i] - first[i]);
+    }
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      const Sizes& strides = walk_.strides[k];
+      int64_t at = 0;
+      for (size_t i = 0; i < rank; ++i) at += first[i] * strides[i];
+      (k < outs_ ? part.outs[k] : part.ins[k - outs_]) = {operands_[k]->data + at * bytes_[k],
+                                                          operands_[k]->dtype, shape, strides};
+    }
   }
 
   // ── one line at a time ─────────────────────────────────────────────────────────────────────────
@@ -334,6 +399,7 @@ class Walker {
   std::vector<std::unique_ptr<Operand>> turned_operands_;
   Walk walk_;
   bool placed_ = false;  // an element's place matters: axes keep their order
+  std::optional<size_t> across_;
   int64_t grain_ = 0;
   bool streams_ = false;
   CheckSlot checks_;

@@ -37,18 +37,30 @@ template <class S>
   return {l.hi, l.lo + fma(s, v_lo, s_lo * v.hi)};
 }
 
-/// log2(x) for positive finite x.
 template <class S>
-[[gnu::always_inline]] inline Pair<S> log2_pair(S x) {
-  constexpr typename S::Word lowest =
-      single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
-  constexpr double up = single<S> ? 0x1p24 : 0x1p53;
-  typename S::Mask tiny = S::lt(x, S(std::numeric_limits<typename S::Scalar>::min()));
-  auto [whole_e, m] = split_at(S::select(tiny, x * num<S>(up), x), lowest);
-  S e = S::select(tiny, whole_e - num<S>(single<S> ? 24 : 53), whole_e);
-  Pair<S> l = log2_fraction(m - num<S>(1));
-  Pair<S> sum = fast_two_sum(e, l.hi);
+inline constexpr typename S::Word log2_lowest =  // sqrt(1/2)
+    single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
+
+/// log2(2^e m).
+template <class S>
+[[gnu::always_inline]] inline Pair<S> log2_pair(Split<S> x) {
+  Pair<S> l = log2_fraction(x.m - num<S>(1));
+  Pair<S> sum = fast_two_sum(x.e, l.hi);
   return fast_two_sum(sum.hi, sum.lo + l.lo);  // M's part made l.lo large
+}
+
+/// y log2(x) as a pair, from log2(x).
+template <class S>
+[[gnu::always_inline]] inline Pair<S> times(S y, Pair<S> l) {
+  S p = y * l.hi;
+  return {p, fma(y, l.lo, fma(y, l.hi, -p))};
+}
+
+/// 2^(t + t_lo) as 2^n p.
+template <class S>
+[[gnu::always_inline]] inline SplitExp<S> split_exp2(S t, S t_lo) {
+  S n = S::round_magic(t, num<S>(1));
+  return {expm1_small(((t - n) + t_lo) * num<S>(ln2_hi<S>)) + num<S>(1), n};
 }
 
 /// x^y from |x|^y, where x is not a positive finite number or y is not finite; as C's pow.
@@ -67,22 +79,32 @@ template <class S>
   return S::select(S::eq(y, zero) | unit, one, r);
 }
 
+/// x^y for any x and y.
+template <class S>
+[[gnu::always_inline]] inline S pow_of_any(S x, S y) {
+  constexpr double up = single<S> ? 0x1p24 : 0x1p53;
+  S ax = S::abs(x);
+  typename S::Mask tiny = S::lt(ax, S(std::numeric_limits<typename S::Scalar>::min()));
+  Split<S> split = split_at(S::select(tiny, ax * num<S>(up), ax), log2_lowest<S>);
+  split.e = S::select(tiny, split.e - num<S>(single<S> ? 24 : 53), split.e);
+  auto [p, p_lo] = times(y, log2_pair(split));
+  S t = S::pmax(num<S>(single<S> ? -160 : -1080), S::pmin(num<S>(single<S> ? 130 : 1030), p));
+  SplitExp<S> e = split_exp2(t, S::select(S::eq(t, p), p_lo, num<S>(0)));
+  return pow_edges(x, y, scale_far(e.p, e.n, t));
+}
+
+/// The fast side is for positive normal x and results that are far from the ends of the range; then
+/// y is finite as well.
 template <class S>
 [[gnu::always_inline]] inline S pow(S x, S y) {
-  Pair<S> l = log2_pair(S::abs(x));
-  S p = y * l.hi;
-  S p_lo = fma(y, l.lo, fma(y, l.hi, -p));
-  S t = S::pmax(num<S>(single<S> ? -160 : -1080), S::pmin(num<S>(single<S> ? 130 : 1030), p));
-  p_lo = S::select(S::eq(t, p), p_lo, num<S>(0));
-  S n = S::round_magic(t, num<S>(1));
-  S e = expm1_small(((t - n) + p_lo) * num<S>(ln2_hi<S>)) + num<S>(1);
-  typename S::Mask far = ~S::le(S::abs(t), num<S>(single<S> ? 125 : 1021));
-  S r = S::rare(
-      far, S::addexp(e, n), [&]() __attribute__((always_inline)) { return scale_far(e, n, t); });
-  typename S::Mask plain =
-      S::lt(num<S>(0), x) & S::lt(x, infinity<S>()) & S::lt(S::abs(y), infinity<S>());
+  auto [p, p_lo] = times(y, log2_pair(split_at(x, log2_lowest<S>)));
+  SplitExp<S> e = split_exp2(p, p_lo);
+  typename S::Mask usual = S::le(S::abs(p), num<S>(single<S> ? 125 : 1021)) &
+                           S::le(S(std::numeric_limits<typename S::Scalar>::min()), x) &
+                           S::lt(x, infinity<S>());
   return S::rare(
-      ~plain, r, [&]() __attribute__((always_inline)) { return pow_edges(x, y, r); });
+      ~usual,
+      S::addexp(e.p, e.n), [&]() __attribute__((always_inline)) { return pow_of_any(x, y); });
 }
 
 }  // namespace lathe::math
