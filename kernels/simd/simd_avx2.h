@@ -28,7 +28,6 @@ struct Instructions<float> {
   LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
   LATHE_SIMD static Ints shl(Ints a, int n) { return _mm256_slli_epi32(a, n); }
   LATHE_SIMD static Ints shr(Ints a, int n) { return _mm256_srli_epi32(a, n); }
-  LATHE_SIMD static Values flip(Values a, Values sign) { return _mm256_xor_ps(a, sign); }
   LATHE_SIMD static Values clear(Values a, Values sign) { return _mm256_andnot_ps(sign, a); }
   LATHE_SIMD static Values fma(Values a, Values b, Values c) { return _mm256_fmadd_ps(a, b, c); }
   LATHE_SIMD static Values sqrt(Values a) { return _mm256_sqrt_ps(a); }
@@ -109,7 +108,6 @@ struct Instructions<double> {
   LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm256_sub_epi64(a, b); }
   LATHE_SIMD static Ints shl(Ints a, int n) { return _mm256_slli_epi64(a, n); }
   LATHE_SIMD static Ints shr(Ints a, int n) { return _mm256_srli_epi64(a, n); }
-  LATHE_SIMD static Values flip(Values a, Values sign) { return _mm256_xor_pd(a, sign); }
   LATHE_SIMD static Values clear(Values a, Values sign) { return _mm256_andnot_pd(sign, a); }
   LATHE_SIMD static Values fma(Values a, Values b, Values c) { return _mm256_fmadd_pd(a, b, c); }
   LATHE_SIMD static Values sqrt(Values a) { return _mm256_sqrt_pd(a); }

@@ -30,7 +30,6 @@ struct Instructions<float> {
   LATHE_SIMD static Ints shr(Ints a, int n) {
     return _mm512_srli_epi32(a, static_cast<unsigned>(n));
   }
-  LATHE_SIMD static Values flip(Values a, Values sign) { return _mm512_xor_ps(a, sign); }
   LATHE_SIMD static Values clear(Values a, Values sign) { return _mm512_andnot_ps(sign, a); }
   LATHE_SIMD static Values fma(Values a, Values b, Values c) { return _mm512_fmadd_ps(a, b, c); }
   LATHE_SIMD static Values sqrt(Values a) { return _mm512_sqrt_ps(a); }
@@ -104,7 +103,6 @@ struct Instructions<double> {
   LATHE_SIMD static Ints shr(Ints a, int n) {
     return _mm512_srli_epi64(a, static_cast<unsigned>(n));
   }
-  LATHE_SIMD static Values flip(Values a, Values sign) { return _mm512_xor_pd(a, sign); }
   LATHE_SIMD static Values clear(Values a, Values sign) { return _mm512_andnot_pd(sign, a); }
   LATHE_SIMD static Values fma(Values a, Values b, Values c) { return _mm512_fmadd_pd(a, b, c); }
   LATHE_SIMD static Values sqrt(Values a) { return _mm512_sqrt_pd(a); }

@@ -68,7 +68,9 @@ struct Vector {
   LATHE_SIMD friend Vector operator-(Vector a, Vector b) { return Vector(a.v - b.v); }
   LATHE_SIMD friend Vector operator*(Vector a, Vector b) { return Vector(a.v * b.v); }
   LATHE_SIMD friend Vector operator/(Vector a, Vector b) { return Vector(a.v / b.v); }
-  LATHE_SIMD friend Vector operator-(Vector a) { return Vector(I::flip(a.v, I::all(-T{0}))); }
+  LATHE_SIMD friend Vector operator-(Vector a) {
+    return Vector(-a.v);
+  }  // may become part of an fma
 
   LATHE_SIMD static Vector fma(Vector a, Vector b, Vector c) {
     return Vector(I::fma(a.v, b.v, c.v));

@@ -8,45 +8,42 @@
 
 namespace lathe::math {
 
-/// log2(1 + f): with s = f / (2 + f) it is s (A + B s^2 + s^4 M(s^2)) where A = 2 log2(e) and B =
-/// 2/3 log2(e). s, A and B are pairs; M's part is small enough to be one number.
 template <class S>
-[[gnu::always_inline]] inline Pair<S> log2_fraction(S f) {
+inline constexpr typename S::Word log2_lowest =  // sqrt(1/2)
+    single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
+
+/// log2(2^e m), its second part up to 2^-13, since nobody needs it smaller. With f = m - 1 and s =
+/// f / (2 + f), log2(m) is s V, V = A + B s^2 + s^4 M(s^2) where A = 2 log2(e) and B = 2/3 log2(e).
+/// s, s^2, A and V are pairs; M's part is small enough to be one number.
+template <class S>
+[[gnu::always_inline]] inline Pair<S> log2_pair(Split<S> x) {
   S a_hi = num<S>(single<S> ? 0x1.715476p+1 : 0x1.71547652b82fep+1);
   S a_lo = num<S>(single<S> ? 0x1.4ae0cp-25 : 0x1.777d0ffda0d24p-55);
-  S b_hi = num<S>(single<S> ? 0x1.ec709ep-1 : 0x1.ec709dc3a03fdp-1);
-  S b_lo = num<S>(single<S> ? -0x1.e2fe02p-28 : 0x1.d27f05548af0cp-55);
+  S b = num<S>(single<S> ? 0x1.ec709ep-1 : 0x1.ec709dc3a03fdp-1);
+  S f = x.m - num<S>(1);
   S s = f / (num<S>(2) + f);
   // The division's remainder f - 2 s - s f, whose first difference is exact, over 2 + f = 2 / (1 -
   // s).
   S s_lo = fma(-s, f, fma(s, num<S>(-2), f)) * fma(s, num<S>(-0.5), num<S>(0.5));
   S z = s * s;
   S z_lo = fma(s + s, s_lo, fma(s, s, -z));
-  S tail;
-  if constexpr (single<S>) {  // of log2(1 + f): 2^-36.8
-    tail = poly(z, 0.57708025f, 0.41184396f, 0.33796242f);
+  S small = fma(z_lo, b, a_lo);
+  if constexpr (single<S>) {  // of log2(m): 2^-36.8, and 2^-34.6 for what B is rounded by
+    small = fma(z * z, poly(z, 0.57708025f, 0.41184396f, 0.33796242f), small);
   } else {  // 2^-66.3
-    tail = poly(z, 0.5770780163556183, 0.4121985830917657, 0.32059890230706345, 0.26230769800222375,
-                0.22198414978086076, 0.1912514452721608, 0.19042143030565217);
+    small =
+        fma(z * z,
+            poly(z, 0.5770780163556183, 0.4121985830917657, 0.32059890230706345,
+                 0.26230769800222375, 0.22198414978086076, 0.1912514452721608, 0.19042143030565217),
+            fma(z, num<S>(0x1.d27f05548af0cp-55), small));
   }
-  Pair<S> b = two_product(z, b_hi);
-  S small = fma(z * z, tail, b.lo + fma(z, b_lo, z_lo * b_hi));
-  Pair<S> v = fast_two_sum(a_hi, b.hi);
-  S v_lo = v.lo + (a_lo + small);
-  Pair<S> l = two_product(s, v.hi);
-  return {l.hi, l.lo + fma(s, v_lo, s_lo * v.hi)};
-}
-
-template <class S>
-inline constexpr typename S::Word log2_lowest =  // sqrt(1/2)
-    single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
-
-/// log2(2^e m).
-template <class S>
-[[gnu::always_inline]] inline Pair<S> log2_pair(Split<S> x) {
-  Pair<S> l = log2_fraction(x.m - num<S>(1));
-  Pair<S> sum = fast_two_sum(x.e, l.hi);
-  return fast_two_sum(sum.hi, sum.lo + l.lo);  // M's part made l.lo large
+  // A sum that an fma rounds: its first operand is the larger one, so that their difference, and
+  // what it leaves of the product, are exact.
+  S v = fma(z, b, a_hi);
+  S v_lo = fma(z, b, a_hi - v) + small;
+  S sum = fma(s, v, x.e);
+  S rest = fma(s, v, x.e - sum);
+  return {sum, fma(s_lo, v, fma(s, v_lo, rest))};
 }
 
 /// y log2(x) as a pair, from log2(x).
@@ -59,7 +56,7 @@ template <class S>
 /// 2^(t + t_lo) as 2^n p.
 template <class S>
 [[gnu::always_inline]] inline SplitExp<S> split_exp2(S t, S t_lo) {
-  S n = S::round_magic(t, num<S>(1));
+  S n = S::round_magic(t + t_lo, num<S>(1));
   return {expm1_small(((t - n) + t_lo) * num<S>(ln2_hi<S>)) + num<S>(1), n};
 }
 
