@@ -19,6 +19,7 @@ inline constexpr int kNoWeight = 7;
 inline constexpr int kTooFewWeights = 8;
 inline constexpr int kScriptOverflow = 9;
 inline constexpr int kScriptQuotient = 10;
+inline constexpr int kNegativeVariance = 11;
 
 /// What was expected, and what to do. A code that is none of ours, as a custom op may use, gives
 /// general sentences.

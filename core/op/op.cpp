@@ -57,6 +57,7 @@ constexpr CheckText kChecks[] = {
      "compute with float(n) where it is large, or call the function without lathe.script"},
     {"an integer of a script beyond 2**53 is divided, whose quotient floats round",
      "integers from -2**53 to 2**53", "divide float(n), or use // for whole quotients"},
+    {"a variance below 0", "0 or more", "take exp() or softplus() of what a network gives"},
 };
 
 const CheckText& check_text(uint32_t code) { return kChecks[code < std::size(kChecks) ? code : 0]; }

@@ -78,16 +78,6 @@ Outputs poisson_expansion(Args a) {
   return {reduced(losses, "poisson_nll_loss", how)};
 }
 
-/// max(v, least) whose gradient is that of v everywhere.
-Tensor kept_above(const Tensor& v, const Arg& least) {
-  Tensor constant;
-  {
-    GradMode no_grad(false);
-    constant = M::clone(v);
-  }
-  return M::where(M::lt(v, least), M::add(M::sub(v, constant), least), v);
-}
-
 /// The variance, to meet x: of each element, of each row, or of all.
 Tensor variance_of(const Tensor& x, const Tensor& given) {
   if (given.rank() == 0) return given;
@@ -112,7 +102,7 @@ Outputs gaussian_expansion(Args a) {
   const bool number = a[2].tag != Tag::tensor;
   if (number) require_positive("gaussian_nll_loss", "var", a.real(2), true);
   Tensor var = number ? C::full({}, a[2], x.dtype(), x.device()) : variance_of(x, a.tensor(2));
-  var = kept_above(var, a[4]);
+  var = L::variance_at_least(var, a.real(4));
   Tensor losses = M::add(M::log(var), M::div(M::square(M::sub(x, a.tensor(1))), var));
   losses = M::mul(losses, 0.5);
   if (a.flag(3)) losses = M::add(losses, 0.5 * std::log(2 * std::numbers::pi));
@@ -194,8 +184,18 @@ void add_regression_loss_definitions(Definitions& r) {
       "gaussian_nll_loss(Tensor input, Tensor target, Tensor|Scalar var, bool full=False, float "
       "eps=1e-06, str reduction='mean') -> Tensor",
       gaussian_expansion,
-      with("(log(var) + (input - target)^2 / var) / 2, var counting as eps at least; full: with "
-           "log(2 pi) / 2."));
+      with("(log(var) + (input - target)^2 / var) / 2, var counting as eps at least, a negative "
+           "one is a ValueError; full: with log(2 pi) / 2."));
+  r.elementwise("variance_at_least(Tensor var, Scalar least) -> Tensor",
+                [](Expr v, Expr least) {
+                  return check(le(0, v) | ne(v, v), select(lt(v, least), least, v),
+                               kNegativeVariance);
+                },
+                {.domain = floating,
+                 .grad = [](Grad g) { return Grads{g.dy()}; },
+                 .places = kNowhere,
+                 .doc = "max(var, least), whose derivative is 1 everywhere, as in PyTorch's "
+                        "gaussian_nll_loss; ValueError for var below 0."});
   r.elementwise("probability_loss(Tensor input, Tensor target) -> Tensor", probability_loss_body,
                 {.domain = floating,
                  .promote = Promote::to_float,

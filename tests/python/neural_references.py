@@ -535,7 +535,8 @@ NUMBERED = [
 ]  # fmt: skip
 
 NEURAL = {
-    "probability_loss": probability, "cosine_similarity": cosine_similarity,
+    "probability_loss": probability, "variance_at_least": np.maximum,
+    "cosine_similarity": cosine_similarity,
     "pairwise_distance": pairwise_distance,
     "bilinear": lambda x, y, w, b: np.einsum("...i,oij,...j->...o", x, w, y) + b,
     "pad": pad, "constant_pad_nd": constant_pad,

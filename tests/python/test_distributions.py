@@ -420,3 +420,29 @@ def test_modes_shares_and_entropies_that_pytorch_has():
     for make in (d.Categorical, d.OneHotCategorical):
         with pytest.raises(lt.ValueError, match="one number says nothing about categories"):
             make(lt.tensor(0.5))
+
+
+def test_transforms_of_the_same_parts_are_equal():
+    t = lt.tensor([1.0, 2.0])
+    makers = [
+        lambda: d.transforms.ExpTransform(), lambda: d.transforms.SoftmaxTransform(),
+        lambda: d.transforms.PowerTransform(t.clone()), lambda: d.transforms.PowerTransform(2.0),
+        lambda: d.transforms.AffineTransform(0.0, t.clone()),
+        lambda: d.transforms.AffineTransform(0.0, 2.0),
+        lambda: d.transforms.AffineTransform(0.0, 2.0, event_dim=1),
+        lambda: d.transforms.ExpTransform().inv,
+        lambda: d.transforms.ComposeTransform([d.transforms.ExpTransform()]),
+        lambda: d.transforms.ComposeTransform([d.transforms.TanhTransform()]),
+        lambda: d.transforms.IndependentTransform(d.transforms.ExpTransform(), 1),
+    ]  # fmt: skip
+    for i, make in enumerate(makers):
+        for j, other in enumerate(makers):
+            assert (make() == other()) == (i == j), (i, j)
+        assert hash(make()) == hash(make())
+
+    class Mine(d.transforms.Transform):
+        pass
+
+    one = Mine()
+    assert one == one and one != Mine()
+    assert d.transforms.PowerTransform(t) != d.transforms.PowerTransform(lt.ones(3))

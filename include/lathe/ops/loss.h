@@ -11,6 +11,7 @@ struct loss_ops {
   using Real = typename B::Real;
   using Text = typename B::Text;
   static inline const Fn<T, T(T x, T target)> probability_loss{"probability_loss"};
+  static inline const Fn<T, T(T var, Real least)> variance_at_least{"variance_at_least"};
   static inline const Fn<T,
                          T(T x, T target, Any size_average, Any reduce, Text reduction, Real beta)>
       smooth_l1_loss{"smooth_l1_loss"};

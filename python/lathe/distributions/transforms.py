@@ -18,7 +18,8 @@ class Transform:
     which adds up the last event_dim axes.
 
     It says by `bijective` whether there is one x for each y, and by `sign` whether y grows with x
-    (1) or falls (-1); domain and codomain (None: not known) are what x and y may be.
+    (1) or falls (-1); domain and codomain (None: not known) are what x and y may be. Two are equal
+    if they are of one class and their `_parts()` are, which a subclass may define.
     cache_size=1: keeps the last x and y, so that the way back from that very y is exact.
     """
 
@@ -84,8 +85,42 @@ class Transform:
     def inverse_shape(self, shape):
         return tuple(shape)
 
+    def _parts(self):
+        """What tells it from others of its class; None: each is like itself alone."""
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return False
+        mine, others = self._parts(), other._parts()
+        if mine is None or others is None or len(mine) != len(others):
+            return False
+        return all(_equal(a, b) for a, b in zip(mine, others))
+
+    def __hash__(self):
+        return hash(type(self))
+
     def __repr__(self):
         return f"{type(self).__name__}()"
+
+
+def _equal(a, b):
+    """Of numbers, tensors and transforms."""
+    if not (isinstance(a, _lathe.Tensor) or isinstance(b, _lathe.Tensor)):
+        return a == b
+    if not isinstance(a, _lathe.Tensor):
+        a, b = b, a
+    if isinstance(b, _lathe.Tensor) and a.shape != b.shape:
+        return False
+    return bool(ops.all(ops.eq(a, b)))
+
+
+class _Plain(Transform):
+    """One that has no parameters."""
+
+    def _parts(self):
+        return ()
 
 
 class _Inverse(Transform):
@@ -94,6 +129,9 @@ class _Inverse(Transform):
         self._whole, self.event_dim = whole, whole.event_dim
         self.bijective = whole.bijective
         self.domain, self.codomain = whole.codomain, whole.domain
+
+    def _parts(self):
+        return (self._whole,)
 
     sign = property(lambda self: self._whole.sign)
 
@@ -149,6 +187,9 @@ class ComposeTransform(Transform):
         if self.parts:
             self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain
 
+    def _parts(self):
+        return tuple(self.parts)
+
     sign = property(lambda self: math.prod(p.sign for p in self.parts))
 
     def with_cache(self, cache_size=1):
@@ -189,6 +230,9 @@ class IndependentTransform(Transform):
             c and constraints.independent(c, more) for c in (base.domain, base.codomain)
         )
 
+    def _parts(self):
+        return self.base_transform, self._more
+
     sign = property(lambda self: self.base_transform.sign)
 
     def with_cache(self, cache_size=1):
@@ -206,7 +250,7 @@ class IndependentTransform(Transform):
         return add_up(self.base_transform.log_abs_det_jacobian(x, y), self._more)
 
 
-class ExpTransform(Transform):
+class ExpTransform(_Plain):
     """exp(x)."""
 
     bijective, sign = True, 1
@@ -232,6 +276,9 @@ class PowerTransform(Transform):
         super().__init__(cache_size)
         self.exponent = exponent
 
+    def _parts(self):
+        return (self.exponent,)
+
     sign = property(lambda self: _sign(self.exponent))
 
     def _call(self, x):
@@ -244,7 +291,7 @@ class PowerTransform(Transform):
         return ops.log(ops.abs(self.exponent * y / x))
 
 
-class SigmoidTransform(Transform):
+class SigmoidTransform(_Plain):
     """1 / (1 + exp(-x))."""
 
     bijective, sign = True, 1
@@ -261,7 +308,7 @@ class SigmoidTransform(Transform):
         return -ops.softplus(-x) - ops.softplus(x)
 
 
-class SoftplusTransform(Transform):
+class SoftplusTransform(_Plain):
     """log(1 + exp(x))."""
 
     bijective, sign = True, 1
@@ -277,7 +324,7 @@ class SoftplusTransform(Transform):
         return -ops.softplus(-x)
 
 
-class TanhTransform(Transform):
+class TanhTransform(_Plain):
     """tanh(x). Where y is rounded to 1 or -1, the way back is infinite without cache_size=1."""
 
     bijective, sign = True, 1
@@ -293,7 +340,7 @@ class TanhTransform(Transform):
         return 2.0 * (math.log(2.0) - x - ops.softplus(-2.0 * x))
 
 
-class AbsTransform(Transform):
+class AbsTransform(_Plain):
     """|x|; the way back is the positive one."""
 
     domain, codomain = constraints.real, constraints.positive
@@ -316,6 +363,9 @@ class AffineTransform(Transform):
         of = constraints.real
         self.domain = self.codomain = constraints.independent(of, event_dim) if event_dim else of
 
+    def _parts(self):
+        return self.loc, self.scale, self.event_dim
+
     sign = property(lambda self: _sign(self.scale))
 
     def _call(self, x):
@@ -332,7 +382,7 @@ class AffineTransform(Transform):
         return add_up(stretch, self.event_dim)
 
 
-class SoftmaxTransform(Transform):
+class SoftmaxTransform(_Plain):
     """softmax along the last axis; the way back is the logarithm."""
 
     event_dim = 1
@@ -345,7 +395,7 @@ class SoftmaxTransform(Transform):
         return ops.log(y)
 
 
-class StickBreakingTransform(Transform):
+class StickBreakingTransform(_Plain):
     """n numbers as n + 1 shares: each takes a share of what is left."""
 
     bijective = True

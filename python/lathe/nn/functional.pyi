@@ -774,8 +774,8 @@ def gaussian_nll_loss(
     *,
     out: Any = None,
 ) -> Tensor:
-    """(log(var) + (input - target)^2 / var) / 2, var counting as eps at least; full: with
-    log(2 pi) / 2.
+    """(log(var) + (input - target)^2 / var) / 2, var counting as eps at least, a negative
+    one is a ValueError; full: with log(2 pi) / 2.
     """
 
 def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Tensor:

@@ -244,6 +244,19 @@ def test_operands_by_pytorchs_names(module, names):
     assert module(**dict(zip(names, given))).tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, lt.trace], ids=["eager", "trace"])
+def test_a_variance_is_not_negative(wrap):
+    loss, x = wrap(F.gaussian_nll_loss), lt.tensor([1.0, 2.0, 3.0])
+    assert loss(x, x, lt.tensor([0.0, 1.0, 2.0])).isfinite()
+    with pytest.raises(lt.ValueError, match="a variance below 0"):
+        loss(x, x, lt.tensor([1.0, -0.1, 1.0]))
+    # As in PyTorch what is below eps counts as eps, and has its gradient.
+    var = lt.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    loss(x, x + 1, var, eps=0.5).backward()
+    expected = [(1 / v - 1 / v**2) / 6 for v in (0.5, 1.0, 2.0)]
+    assert var.grad.tolist() == pytest.approx(expected)
+
+
 def test_a_sequence_of_ctc_is_no_longer_than_the_time_there_is():
     def loss(times):
         return F.ctc_loss(lt.zeros(2, 1, 3), lt.tensor([[1]]), times, lt.tensor([1]))
