@@ -34,6 +34,11 @@ class Backprop {
 
   /// The program's nodes, from `last` back to the first.
   void walk(ir::Node* last);
+  /// One structure of a program that is still being recorded, by what has arrived at its results.
+  /// Whether a for has a round is asked then: a guard.
+  void walk_one(ir::Node& n);
+  /// Does data decide whether anything arrives at this value?
+  bool maybe_arrives(const ir::Value* v) const { return flags_.contains(v); }
 
  private:
   /// A copy of a block's nodes: those after `before` up to `last`.
@@ -77,10 +82,12 @@ class Backprop {
   void visit_composite(ir::Node& n);
   void visit_if(ir::Node& n);
   void visit_for(ir::Node& n);
+  void ask_rounds(const ir::Node& n, uint32_t first_symbol) const;
   void visit_while(ir::Node& n);
   void visit_loop(Loop loop);
   bool is_counted(const ir::Node& n) const;
   void count(ir::Node& n);
+  void count_rounds(ir::Node& n);
   /// Must it not run again, as random numbers and what Python gives in order?
   bool is_ordered(const ir::Node& n) const;
   void refuse_ordered(const ir::Node& n) const;
@@ -103,6 +110,7 @@ class Backprop {
   struct Carried {
     Tensor sum, flag;
   };
+  std::vector<Carried> at_results(const Loop& loop) const;
   void first_round(const Loop& loop, const ir::Values& free, const std::vector<Carried>& carried);
   void say_within(const Loop& loop, Int j);
   /// A round that is being recorded again.
@@ -157,7 +165,8 @@ class Backprop {
   Known what_is_known() const;
   LoopArrivals arrivals(const Loop& loop) const;
   std::pair<ir::Values, ir::Values> arrivals(const ir::Node& n, const ir::Values& reached) const;
-  void choose_flags(Loop& loop, const ir::Values& free, const LoopArrivals& way, bool apart) const;
+  void choose_flags(Loop& loop, const ir::Values& free, const LoopArrivals& way,
+                    bool may_be_none) const;
   ir::Data begin_rounds(const Loop& loop, const ir::Values& free) const;
   std::vector<Carried> end_rounds(const Loop& loop, const ir::Values& free, const ir::Data& end,
                                   const LoopArrivals& way);

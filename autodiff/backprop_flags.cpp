@@ -97,15 +97,16 @@ std::pair<Values, Values> Backprop::arrivals(const Node& n, const Values& reache
   return {free, flagged};
 }
 
-/// What rounds say of what has arrived: nothing, where they pass it on whatever data says. apart:
-/// the first round is recorded by itself, so the others may be none.
+/// What rounds say of what has arrived: nothing, where they pass it on whatever data says.
+/// may_be_none: the first round is recorded by itself, and nobody knows of others.
 void Backprop::choose_flags(Loop& loop, const Values& free, const LoopArrivals& way,
-                            bool apart) const {
-  loop.flagged = apart || way.any_maybe;
-  if (apart)
+                            bool may_be_none) const {
+  loop.flagged = may_be_none || way.any_maybe;
+  if (may_be_none)
     for (Arrival& a : loop.arrival) a = either(a, Arrival::never);
   for (Value* v : free) {
-    if (arrival(v) == Arrival::always || (!apart && way.at_free(v) == Arrival::always)) continue;
+    if (arrival(v) == Arrival::always || (!may_be_none && way.at_free(v) == Arrival::always))
+      continue;
     loop.flagged_free.push_back(v);
     loop.flagged = true;
   }

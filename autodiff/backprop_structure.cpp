@@ -203,13 +203,15 @@ void Backprop::visit_if(Node& n) {
 // ── loops ───────────────────────────────────────────────────────────────────────────────────────
 
 void Backprop::count_rounds(const Block& block) {
-  for (Node* n : block.nodes()) {
-    for (Block* b : n->blocks()) count_rounds(*b);
-    if (!n->is(Structure::while_)) continue;
-    bool any = false;
-    for (Value* v : n->out()) any |= active(v);
-    if (any && !is_counted(*n)) count(*n);
-  }
+  for (Node* n : block.nodes()) count_rounds(*n);
+}
+
+void Backprop::count_rounds(Node& n) {
+  for (Block* b : n.blocks()) count_rounds(*b);
+  if (!n.is(Structure::while_)) return;
+  bool any = false;
+  for (Value* v : n.out()) any |= active(v);
+  if (any && !is_counted(n)) count(n);
 }
 
 /// Has an earlier differentiate() made the last thing that it carries the number of rounds so far?
@@ -240,9 +242,42 @@ void Backprop::count(Node& n) {
   g_.add_result(&n, integer_type(total));
 }
 
+namespace {
+
+Int rounds_of(Int start, Int stop, Int step) {
+  return step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
+}
+
+}  // namespace
+
+void Backprop::ask_rounds(const Node& n, uint32_t first_symbol) const {
+  const auto start = range_part(n, 0), stop = range_part(n, 1), step = range_part(n, 2);
+  if (!start || !stop || !step || !step->known()) return;
+  const Int rounds = rounds_of(*start, *stop, *step);
+  for (uint32_t k : symbols_of(rounds))
+    if (k >= first_symbol) return;
+  // Of one round, or of none, there is another program.
+  if (rounds > Int(0)) static_cast<void>(rounds > Int(1));
+}
+
+void Backprop::walk_one(Node& n) {
+  if (n.is(Structure::for_) && n.block(0).parameters()[0]->type().scalar()->value) {
+    const Int variable = *n.block(0).parameters()[0]->type().scalar()->value;
+    const uint32_t first_symbol = variable.expr()->symbol;
+    ask_rounds(n, first_symbol);
+    for_each_node(n.block(0), [&](const Node* inner) {
+      if (inner->is(Structure::for_)) ask_rounds(*inner, first_symbol);
+    });
+  }
+  spread(n);
+  count_rounds(n);
+  own_ = &n;
+  visit(n);
+}
+
 void Backprop::visit_for(Node& n) {
-  Int start = named_part(n, 0), stop = named_part(n, 1), step = named_part(n, 2);
-  Int rounds = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
+  const Int start = named_part(n, 0), stop = named_part(n, 1), step = named_part(n, 2);
+  const Int rounds = rounds_of(start, stop, step);
   const Values& p = n.block(0).parameters();
   Values starts(n.in().begin() + static_cast<std::ptrdiff_t>(n.carried_from()), n.in().end());
   visit_loop({n, n.block(0), Values(p.begin() + 1, p.end()), starts, lathe::max(rounds, Int(0)),
@@ -278,7 +313,9 @@ void Backprop::visit_loop(Loop loop) {
   loop.arrived = arrived(loop, apart);
   loop.runs = tracer_.scope().prove(Relation::lt, 0, loop.rounds) == SymScope::Truth::yes;
   loop.whole = !apart && loop.runs;
-  choose_flags(loop, free, way, apart);
+  const auto one_more = tracer_.scope().prove(Relation::lt, 1, loop.rounds);
+  if (apart && one_more == SymScope::Truth::no) return first_round(loop, free, at_results(loop));
+  choose_flags(loop, free, way, apart && one_more != SymScope::Truth::yes);
 
   auto rows = std::exchange(rows_, {});
   const Data end = backward_rounds(loop, free, apart ? 0 : -1, begin_rounds(loop, free));
@@ -317,6 +354,14 @@ std::vector<Tensor> Backprop::arrived(const Loop& loop, bool apart) const {
   return out;
 }
 
+/// What has arrived at its results.
+std::vector<Backprop::Carried> Backprop::at_results(const Loop& loop) const {
+  std::vector<Carried> out;
+  for (size_t i = 0; i < loop.parameters.size(); ++i)
+    out.push_back({sum(loop.node.out(i)), flag_at(loop.node.out(i))});
+  return out;
+}
+
 /// The first round, behind the loop over the others: its copy reads the starts themselves.
 void Backprop::first_round(const Loop& loop, const Values& free,
                            const std::vector<Carried>& carried) {
@@ -329,27 +374,22 @@ void Backprop::first_round(const Loop& loop, const Values& free,
     for (size_t i = 0; i < to.size() && i < carried.size(); ++i)
       if (carried[i].sum.defined() && active(to[i])) arrive(to[i], carried[i].sum, carried[i].flag);
   };
-  auto some = [&] {
-    return sums_after(reached, flagged, [&] {
-      Graph::ValueMap known;
-      SymbolMap symbols;
-      know_variable(loop, variable_at(loop, 0), symbols, known);
-      for (size_t i = 0; i < loop.parameters.size(); ++i)
-        known[loop.parameters[i]] = loop.starts[i];
-      know_rows(loop, known);
-      Again a = run_again(loop.body, known, symbols);
-      arrive_at(a.yields);
-      walk(a.last, a.before);
-    });
+  auto round = [&] {
+    Graph::ValueMap known;
+    SymbolMap symbols;
+    know_variable(loop, variable_at(loop, 0), symbols, known);
+    for (size_t i = 0; i < loop.parameters.size(); ++i) known[loop.parameters[i]] = loop.starts[i];
+    know_rows(loop, known);
+    Again a = run_again(loop.body, known, symbols);
+    arrive_at(a.yields);
+    walk(a.last, a.before);
   };
+  if (loop.runs) return round();
+  auto some = [&] { return sums_after(reached, flagged, round); };
   auto none = [&] { return sums_after(reached, flagged, [&] { arrive_at(loop.starts); }); };
-  Data results;
-  if (loop.rounds.known())
-    results = loop.rounds.value() > 0 ? some() : none();
-  else
-    results = tracer_.record_if(
-        Datum(M::gt(C::full(Ints(Shape{}), Arg(loop.rounds), DType::i64), 0)), some, none);
-  take_sums(reached, flagged, results);
+  take_sums(reached, flagged,
+            tracer_.record_if(Datum(M::gt(C::full(Ints(Shape{}), Arg(loop.rounds), DType::i64), 0)),
+                              some, none));
 }
 
 void Backprop::check_carried(const Loop& loop, size_t i) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "autodiff/part.h"
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
@@ -482,18 +483,7 @@ std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& i
 }
 
 void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& results) {
-  auto refuse = [name = std::string(name)](const auto& node, const Tensors&,
-                                           const Tensors&) -> Tensors {
-    throw TraceError({.op = name,
-                      .problem =
-                          "a gradient is taken inside the trace through a branch, a loop or a "
-                          "function that is recorded as one",
-                      .next = "take the gradient of the traced function instead, outside of it",
-                      .site = node->site});
-  };
-  make_node(std::make_shared<const OwnDerivative>(
-                OwnDerivative{.name = std::string(name), .run = refuse, .continues = true}),
-            inputs, results, {}, {});
+  make_node(derivative_of_part(name), inputs, results, {}, {});
 }
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {

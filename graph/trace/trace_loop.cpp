@@ -162,7 +162,7 @@ Data Tracer::loop_results(Node* node, const LoopPlan& plan, Tensors tracked,
   for (const Datum& d : plan.start)
     if (d.is_tensor() && d.tensor().requires_grad() && thread_state().grad_enabled)
       tracked.push_back(d.tensor());
-  pass_history(node->structure(), tracked, out, plan.written);
+  pass_history(node->structure(), node, tracked, out, plan.written);
   return out;
 }
 

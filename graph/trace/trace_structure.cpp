@@ -80,12 +80,15 @@ void Tracer::forget_after(Node* last) {
 
 Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()> run) {
   InsertAt inside(graph_, block);
-  frames_.push_back({&block, {}});
+  frames_.push_back({.block = &block});
   BlockResult r;
   auto leave = [&] {
-    for (auto& [t, before] : frames_.back().before) {
+    for (Before& before : frames_.back().before) {
+      const Tensor& t = before.tensor;
       r.writes.emplace_back(t, now(t));
-      set_now(t, before);
+      set_now(t, before.value);
+      t.impl()->autograd = std::move(before.history);
+      t.impl()->requires_grad = before.requires_grad;
     }
     r.tracked = std::move(frames_.back().tracked);
     frames_.pop_back();
@@ -315,7 +318,7 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
     graph_.set_yields(node->block(static_cast<size_t>(k)), std::move(yields[k]), here());
   Tensors tracked = std::move(made[0].tracked);
   tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
-  pass_history(Structure::if_, tracked, results, written);
+  pass_history(Structure::if_, node, tracked, results, written);
   return results;
 }
 

@@ -28,12 +28,28 @@ void Tracer::set_now(const Tensor& t, Value* v) {
 
 void Tracer::note_write(const Tensor& root) {
   note_tracked(root);
+  bool first = false;
   for (Frame& f : frames_) {
     Value* before = now(root);
     if (encloses(*f.block, before->block())) continue;  // made inside: nobody outside can see it
     bool known = false;
-    for (auto& [t, v] : f.before) known |= same(t, root);
-    if (!known) f.before.emplace_back(root, before);
+    for (const Before& b : f.before) known |= same(b.tensor, root);
+    if (known) continue;
+    f.before.push_back({root, before, root.impl()->autograd, root.impl()->requires_grad});
+    first = true;
+  }
+  if (first) begin_history(root);
+}
+
+/// What the tape says of t in the block is of the block: outside of it, t has the history that it
+/// had, and then that of the whole structure.
+void Tracer::begin_history(const Tensor& t) {
+  TensorImpl& impl = *t.impl();
+  if (!impl.requires_grad) {
+    impl.autograd = nullptr;
+  } else if (thread_state().grad_enabled && !(impl.autograd && impl.autograd->leaf())) {
+    const Tensor same_elements = shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape())));
+    impl.autograd = same_elements.impl()->autograd;
   }
 }
 
@@ -175,13 +191,39 @@ Value* Tracer::without_history(const Tensor& t) {
   return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
 }
 
-void Tracer::pass_history(Structure structure, const Tensors& tracked, const Data& results,
-                          absl::Span<const Tensor> written) {
+std::optional<Tracer::Part> Tracer::part_of(Node* node, const Tensors& inputs,
+                                            const Tensors& results,
+                                            absl::Span<const Tensor> written) const {
+  absl::flat_hash_set<const Value*> read(node->in().begin(), node->in().end());
+  for (const Block* b : node->blocks())
+    for (const Value* v : free_values(*b)) read.insert(v);
+  Part part{node, {}, {}};
+  for (const Tensor& t : inputs) {
+    Value* v = t.impl()->storage && !captured_.contains(t.impl()) ? nullptr : now(t);
+    for (size_t i = 0; i < written.size(); ++i)  // a loop is given what it writes last
+      if (same(written[i], t))
+        v = node->is(Structure::if_) ? nullptr : node->in(node->in().size() - written.size() + i);
+    // Two tensors of one value: nothing says to which of them its gradient goes.
+    if (v == nullptr || read.erase(v) == 0) return std::nullopt;
+    part.inputs.push_back(v);
+  }
+  for (const Tensor& t : results) part.results.push_back(now(t));
+  return part;
+}
+
+void Tracer::pass_history(Structure structure, Node* node, const Tensors& tracked,
+                          const Data& results, absl::Span<const Tensor> written) {
   if (tracked.empty() || tape() == nullptr) return;
-  Tensors out(written.begin(), written.end());
+  Tensors in, out(written.begin(), written.end());
+  for (const Tensor& t : tracked) {
+    const auto is_t = [&](const Tensor& known) { return same(known, t); };
+    if (t.requires_grad() && std::none_of(in.begin(), in.end(), is_t)) in.push_back(t);
+  }
   for (const Datum& d : results)
     if (d.is_tensor()) out.push_back(d.tensor());
-  tape()->saw_part(name(structure), tracked, out);
+  if (node != nullptr) part_ = part_of(node, in, out, written);
+  tape()->saw_part(name(structure), in, out);
+  part_.reset();
 }
 
 }  // namespace lathe::ir

@@ -18,6 +18,8 @@ class Tracer final : public Backend {
 
   /// The innermost trace of this thread, null if there is none.
   static Tracer* current();
+  /// No other trace has, or had, this number.
+  uint64_t epoch() const { return epoch_; }
 
   // Backend.
   void run(const Call& call, Outputs& outputs) override;
@@ -64,6 +66,15 @@ class Tracer final : public Backend {
   /// there in memory is still the old value.
   Tensors written() const;
 
+  /// A structure as the tape sees it: the values that each input and each result had then.
+  struct Part {
+    Node* node;
+    Values inputs, results;
+  };
+  /// While the tape is told of one: what it is. Null: a value of an input is not to be found among
+  /// what the structure reads, so that nothing can be said of its derivative.
+  const Part* part() const { return part_ ? &*part_ : nullptr; }
+
   /// How many blocks are being recorded inside each other.
   int depth() const { return static_cast<int>(frames_.size()); }
   /// The last node of the block being recorded, and taking back what came after it.
@@ -101,10 +112,17 @@ class Tracer final : public Backend {
     int input = -1;            // place among the graph's inputs; -1: a constant
     bool by_identity = false;  // it lives on outside of the trace, where nobody writes it back
   };
-  /// What a block that is being recorded has written to, with the values before.
+  /// A tensor that a block writes to, as it was before.
+  struct Before {
+    Tensor tensor;
+    Value* value;
+    std::shared_ptr<AutogradMeta> history;
+    bool requires_grad;
+  };
+  /// A block that is being recorded.
   struct Frame {
     Block* block;
-    std::vector<std::pair<Tensor, Value*>> before;
+    std::vector<Before> before = {};
     Tensors tracked = {};  // from outside, with a history; read or written in the block
   };
   /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to
@@ -174,11 +192,14 @@ class Tracer final : public Backend {
   Value* now(const Tensor& t) const;
   void set_now(const Tensor& t, Value* v);
   void note_write(const Tensor& root);
+  void begin_history(const Tensor& t);
   void note_tracked(const Tensor& t);
   /// What came out of a structure, and what it wrote, depends on what is tracked. How, its
-  /// derivative knows: the tape sees one step.
-  static void pass_history(Structure structure, const Tensors& tracked, const Data& results,
-                           absl::Span<const Tensor> written);
+  /// derivative knows: the tape sees one step. Null node: nobody knows.
+  std::optional<Part> part_of(Node* node, const Tensors& inputs, const Tensors& results,
+                              absl::Span<const Tensor> written) const;
+  void pass_history(Structure structure, Node* node, const Tensors& tracked, const Data& results,
+                    absl::Span<const Tensor> written);
   Geometry geometry_of(const Call& call, size_t result, const TensorType& type) const;
   Operands operands_of(const Call& call);
 
@@ -241,6 +262,7 @@ class Tracer final : public Backend {
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;
   bool any_history_ = false;
+  std::optional<Part> part_;
   int64_t ops_ = 0;  // so far
   static constexpr int64_t kMostOps = int64_t{1} << 18;
   absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes and strides
