@@ -66,9 +66,25 @@ void BlockArrivals::visit_loop(const Known& known, const Node& n) {
     raise(known, v, at_last(Arrival::never, rounds.at_free(v)));
 }
 
+namespace {
+
+std::vector<Arrival> at_each(const BlockArrivals& in, const Values& values) {
+  std::vector<Arrival> out;
+  for (const Value* v : values) out.push_back(in.at(v));
+  return out;
+}
+
+}  // namespace
+
 LoopArrivals::LoopArrivals(const Known& known, const Block& body, const Values& parameters,
                            absl::Span<const Arrival> results)
-    : carried(results.begin(), results.end()), first(known, body, results), all(first) {
+    : carried(results.begin(), results.end()),
+      first(known, body, results),
+      all(first),
+      passed_by_one(at_each(first, parameters)),
+      second(known, body, passed_by_one),
+      passed_by_two(at_each(second, parameters)),
+      settled(at_each(BlockArrivals(known, body, passed_by_two), parameters) == passed_by_two) {
   // At a yield arrives what arrives at the result, or what a later round passes on.
   const auto passes_on_more = [&] {
     const std::vector<Arrival> before = carried;
@@ -78,14 +94,23 @@ LoopArrivals::LoopArrivals(const Known& known, const Block& body, const Values& 
   };
   while (passes_on_more()) all = BlockArrivals(known, body, carried);
   any_maybe = all.any_maybe();
-  for (const Value* p : parameters) {
-    passed.push_back(all.at(p));
-    any_maybe |= passed.back() == Arrival::maybe;
-  }
+  passed = at_each(all, parameters);
+  for (Arrival a : passed) any_maybe |= a == Arrival::maybe;
 }
 
 Arrival LoopArrivals::at_free(const Value* v) const {
   return first.at(v) == Arrival::always ? Arrival::always : all.at(v);
+}
+
+bool LoopArrivals::is_sure_at(size_t i, Rounds rounds) const {
+  if (rounds == Rounds::one) return passed_by_one[i] == Arrival::always;
+  return rounds == Rounds::several && settled && passed_by_two[i] == Arrival::always;
+}
+
+bool LoopArrivals::is_sure_at(const Value* v, Rounds rounds) const {
+  if (rounds == Rounds::any) return false;
+  return first.at(v) == Arrival::always ||
+         (rounds == Rounds::several && second.at(v) == Arrival::always);
 }
 
 }  // namespace lathe

@@ -45,8 +45,12 @@ class BlockArrivals {
   bool any_maybe_ = false;
 };
 
+/// How many rounds a loop is known to have.
+enum class Rounds : uint8_t { any, one, several };
+
 /// In the rounds of a loop, by what arrives at its results.
-struct LoopArrivals {
+class LoopArrivals {
+ public:
   LoopArrivals(const Known& known, const ir::Block& body, const ir::Values& parameters,
                absl::Span<const Arrival> results);
   std::vector<Arrival> carried;  // at a yield, of all rounds
@@ -56,6 +60,17 @@ struct LoopArrivals {
   Arrival at_free(const ir::Value* v) const;
   /// Does data decide it in rounds?
   bool any_maybe = false;
+  /// Is something sure to have arrived, once all rounds have run, at what is carried into the first
+  /// of them, or at a value from outside? Where rounds differ in that, as the last one from the
+  /// others, `maybe` above does not mean that data decides.
+  bool is_sure_at(size_t i, Rounds rounds) const;
+  bool is_sure_at(const ir::Value* v, Rounds rounds) const;
+
+ private:
+  std::vector<Arrival> passed_by_one;
+  BlockArrivals second;  // of the round before the last
+  std::vector<Arrival> passed_by_two;
+  bool settled;  // rounds before that one pass on the same
 };
 
 }  // namespace lathe

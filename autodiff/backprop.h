@@ -34,9 +34,9 @@ class Backprop {
 
   /// The program's nodes, from `last` back to the first.
   void walk(ir::Node* last);
-  /// One structure of a program that is still being recorded, by what has arrived at its results.
-  /// Whether a for has a round is asked then: a guard.
-  void walk_one(ir::Node& n);
+  /// Nodes of a program that is still being recorded, in their order, by what has arrived at their
+  /// results. Whether a for has a round, and more than one, is asked then: a guard.
+  void walk_piece(absl::Span<ir::Node* const> nodes);
   /// Does data decide whether anything arrives at this value?
   bool maybe_arrives(const ir::Value* v) const { return flags_.contains(v); }
 
@@ -82,7 +82,8 @@ class Backprop {
   void visit_composite(ir::Node& n);
   void visit_if(ir::Node& n);
   void visit_for(ir::Node& n);
-  void ask_rounds(const ir::Node& n, uint32_t first_symbol) const;
+  static void ask_rounds(const ir::Node& n);
+  static void ask_rounds(const ir::Node& n, uint32_t first_symbol);
   void visit_while(ir::Node& n);
   void visit_loop(Loop loop);
   bool is_counted(const ir::Node& n) const;
@@ -164,6 +165,7 @@ class Backprop {
   bool runs(const ir::Node& n) const;
   Known what_is_known() const;
   LoopArrivals arrivals(const Loop& loop) const;
+  Rounds rounds_known(const Loop& loop) const;
   std::pair<ir::Values, ir::Values> arrivals(const ir::Node& n, const ir::Values& reached) const;
   void choose_flags(Loop& loop, const ir::Values& free, const LoopArrivals& way,
                     bool may_be_none) const;

@@ -127,6 +127,14 @@ Data Backprop::begin_rounds(const Loop& loop, const Values& free) const {
   return begin;
 }
 
+Rounds Backprop::rounds_known(const Loop& loop) const {
+  if (!loop.whole) return Rounds::any;
+  const auto more = tracer_.scope().prove(Relation::lt, 1, loop.rounds);
+  return more == SymScope::Truth::yes  ? Rounds::several
+         : more == SymScope::Truth::no ? Rounds::one
+                                       : Rounds::any;
+}
+
 /// What the first round has given: at values from outside it is put down, at starts it is the
 /// caller's to.
 std::vector<Backprop::Carried> Backprop::end_rounds(const Loop& loop, const Values& free,
@@ -141,6 +149,7 @@ std::vector<Backprop::Carried> Backprop::end_rounds(const Loop& loop, const Valu
     sums_[v] = end[k++].tensor();
     add_left_out(loop, v);
   }
+  const Rounds known = rounds_known(loop);
   for (size_t i = 0; i < carried.size(); ++i) {
     Tensor& flag = carried[i].flag;
     const Value* result = loop.node.out(i);
@@ -154,16 +163,17 @@ std::vector<Backprop::Carried> Backprop::end_rounds(const Loop& loop, const Valu
                             M::logical_not(ran(loop.rounds, result->tensor().device)));
     else if (loop.reaches(i) && arrival(result) != Arrival::always)
       flag = M::logical_or(flag_of(result), ran(loop.rounds, result->tensor().device));
+    if (way.is_sure_at(i, known)) flag = Tensor();
   }
   for (size_t i = 0; i < free.size(); ++i) {
     if (!before[i].defined()) continue;
     const bool flagged = std::find(loop.flagged_free.begin(), loop.flagged_free.end(), free[i]) !=
                          loop.flagged_free.end();
-    if (flagged)
-      flags_[free[i]] = end[k++].tensor();
-    else if (loop.runs)
+    const bool sure = loop.runs && !flagged;
+    if (flagged) flags_[free[i]] = end[k++].tensor();
+    if (sure || way.is_sure_at(free[i], known))
       flags_.erase(free[i]);
-    else
+    else if (!flagged)
       flags_[free[i]] = M::logical_or(before[i], ran(loop.rounds, before[i].device()));
   }
   return carried;

@@ -250,7 +250,7 @@ Int rounds_of(Int start, Int stop, Int step) {
 
 }  // namespace
 
-void Backprop::ask_rounds(const Node& n, uint32_t first_symbol) const {
+void Backprop::ask_rounds(const Node& n, uint32_t first_symbol) {
   const auto start = range_part(n, 0), stop = range_part(n, 1), step = range_part(n, 2);
   if (!start || !stop || !step || !step->known()) return;
   const Int rounds = rounds_of(*start, *stop, *step);
@@ -260,19 +260,28 @@ void Backprop::ask_rounds(const Node& n, uint32_t first_symbol) const {
   if (rounds > Int(0)) static_cast<void>(rounds > Int(1));
 }
 
-void Backprop::walk_one(Node& n) {
-  if (n.is(Structure::for_) && n.block(0).parameters()[0]->type().scalar()->value) {
-    const Int variable = *n.block(0).parameters()[0]->type().scalar()->value;
-    const uint32_t first_symbol = variable.expr()->symbol;
-    ask_rounds(n, first_symbol);
-    for_each_node(n.block(0), [&](const Node* inner) {
-      if (inner->is(Structure::for_)) ask_rounds(*inner, first_symbol);
-    });
+/// Of a loop and those in it whose rounds are known before it.
+void Backprop::ask_rounds(const Node& n) {
+  if (!n.is(Structure::for_)) return;
+  const std::optional<Int> variable = n.block(0).parameters()[0]->type().scalar()->value;
+  if (!variable) return;
+  const uint32_t first_symbol = variable->expr()->symbol;
+  ask_rounds(n, first_symbol);
+  for_each_node(n.block(0), [&](const Node* inner) {
+    if (inner->is(Structure::for_)) ask_rounds(*inner, first_symbol);
+  });
+}
+
+void Backprop::walk_piece(absl::Span<Node* const> nodes) {
+  for (Node* n : nodes) {
+    ask_rounds(*n);
+    spread(*n);
+    count_rounds(*n);
   }
-  spread(n);
-  count_rounds(n);
-  own_ = &n;
-  visit(n);
+  for (size_t i = nodes.size(); i-- > 0;) {
+    own_ = nodes[i];
+    visit(*nodes[i]);
+  }
 }
 
 void Backprop::visit_for(Node& n) {

@@ -482,8 +482,12 @@ std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& i
   return make_node(std::move(own), inputs, outputs, left_out, saved);
 }
 
+void record_part(OwnDerivativeRef own, const Tensors& inputs, Tensors& outputs) {
+  make_node(std::move(own), inputs, outputs, {}, {});
+}
+
 void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& results) {
-  make_node(derivative_of_part(name), inputs, results, {}, {});
+  record_part(derivative_of_part(name), inputs, results);
 }
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {

@@ -197,6 +197,9 @@ void register_grown_hook(const Tensor& t, std::function<void()> hook);
 std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& inputs,
                                           Tensors& outputs, absl::Span<const bool> left_out,
                                           SavedPlaces saved = {});
+/// The same inside of a trace for a part that it records as one: also of arguments whose history is
+/// outside of it.
+void record_part(OwnDerivativeRef own, const Tensors& inputs, Tensors& outputs);
 /// Saves a tensor as the tape does; unpack() gives it back.
 Saved save_tensor(const Tensor& t);
 /// What the thread's tape packs saved tensors with; empty: it keeps them.

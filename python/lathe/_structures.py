@@ -204,6 +204,11 @@ def scan(f, init, xs, length, reverse, dim, op="scan"):
     return start.build(carried), ys.first.build(stacked)
 
 
+def scan_lists(f, carried, xs, length, reverse):
+    """A scan of f(list, list of rows) -> (list, list to be stacked), whose results nobody checks."""
+    return _lathe._scan(part("scan", f), carried, xs, length, reverse)
+
+
 def _axis_back(op, y, dim):
     if not -y.ndim <= dim < y.ndim:
         raise _lathe.IndexError(

@@ -184,7 +184,7 @@ class RNNBase(Module):
         if packed:
             data, sizes = input.data, input.batch_sizes.tolist()
         else:
-            data, sizes = self._time_first(input)
+            data, sizes = self._time_first(input), None
         batch = sizes[0] if packed else data.shape[1]
         state = self._state(hx, data, batch, not packed and input.ndim == 2)
         if packed and input.sorted_indices is not None and hx is not None:
@@ -211,9 +211,9 @@ class RNNBase(Module):
                 self, "the last axis of the input has another size", input,
                 f"input_size={self.input_size}",
             )  # fmt: skip
-        if int(input.shape[0]) == 0:
+        if input.shape[0] == 0:
             raise _shape_error(self, "the sequence has no step", input, "one step or more")
-        return input, [None] * int(input.shape[0])
+        return input
 
     def _state(self, hx, data, batch, alone):
         """The initial state, as tensors [layers * directions, batch, size]."""

@@ -1,12 +1,12 @@
 """Recurrent cells and layers as functions of their weights.
 
 A cell is a function from the projected input and the state to the next state. A layer projects all
-its steps at once, then runs the cell from step to step, so a trace has as many of them as the
-sequence has steps. Packed sequences are the same loop over steps of shrinking batches. The modules
-of recurrent.py and the functions at the end (lathe.lstm, lathe.gru_cell ...) stand on it.
+its steps at once, then scans the cell over them: one loop of a program, whatever the length. Packed
+sequences are a loop over steps of shrinking batches, of which a trace has as many as there are. The
+modules of recurrent.py and the functions at the end (lathe.lstm, lathe.gru_cell ...) stand on it.
 """
 
-from .. import _lathe, ops
+from .. import _lathe, _structures, ops
 from .._errors import typed
 from . import functional as F
 
@@ -55,35 +55,48 @@ def _resized(state, start, count):
     return tuple(ops.cat([s, more[s.shape[0] : count]]) for s, more in zip(state, start))
 
 
-def _run(mode, data, sizes, weights, start, backwards):
-    """One direction of one layer: (outputs as data is laid out, the last state)."""
+def _next(mode, projected, state, w_hh, b_hh, projection):
+    state = MODES[mode][2](projected, ops.linear(state[0], w_hh, b_hh), state)
+    return state if projection is None else (ops.linear(state[0], projection), *state[1:])
+
+
+def _run(mode, data, weights, start, backwards):
+    """One direction of one layer: (outputs, the last state)."""
     w_ih, w_hh, b_ih, b_hh, projection = weights
-    step, projected = MODES[mode][2], ops.linear(data, w_ih, b_ih)
-    packed = sizes[0] is not None
-    steps = ops.split(projected, sizes) if packed else ops.unbind(projected)
-    state = tuple(s[: sizes[-1]] for s in start) if packed and backwards else tuple(start)
+
+    def step(state, rows):
+        state = _next(mode, rows[0], state, w_hh, b_hh, projection)
+        return list(state), [state[0]]
+
+    projected = ops.linear(data, w_ih, b_ih)
+    state, stacked = _structures.scan_lists(step, start, [projected], projected.shape[0], backwards)
+    return stacked[0], tuple(state)
+
+
+def _run_packed(mode, data, sizes, weights, start, backwards):
+    """The same of packed rows."""
+    w_ih, w_hh, b_ih, b_hh, projection = weights
+    steps = ops.split(ops.linear(data, w_ih, b_ih), sizes)
+    state = tuple(s[: sizes[-1]] for s in start) if backwards else tuple(start)
     outputs, ended = [], []
     for piece in reversed(steps) if backwards else steps:
-        if packed:
-            count = int(piece.shape[0])
-            if state[0].shape[0] > count:
-                ended.append(tuple(s[count:] for s in state))
-            state = _resized(state, start, count)
-        state = step(piece, ops.linear(state[0], w_hh, b_hh), state)
-        if projection is not None:
-            state = (ops.linear(state[0], projection), *state[1:])
+        count = int(piece.shape[0])
+        if state[0].shape[0] > count:
+            ended.append(tuple(s[count:] for s in state))
+        state = _resized(state, start, count)
+        state = _next(mode, piece, state, w_hh, b_hh, projection)
         outputs.append(state[0])
     if backwards:
         outputs.reverse()
     for more in reversed(ended):
         state = tuple(ops.cat([s, rest]) for s, rest in zip(state, more))
-    return (ops.cat(outputs) if packed else ops.stack(outputs)), state
+    return ops.cat(outputs), state
 
 
 def run_layers(mode, data, sizes, state, weights, dropout):
     """(outputs of the last layer, [last state of every layer and direction] for each tensor of it).
 
-    data[time, batch, size], or packed rows. sizes: how many sequences each step has; None for all.
+    data[time, batch, size], or packed rows. sizes: how many sequences each step of those has.
     weights: for each layer, for each direction, [w_ih, w_hh, b_ih, b_hh, projection], None for what
     is not there. dropout: between layers; 0 for none.
     """
@@ -91,7 +104,11 @@ def run_layers(mode, data, sizes, state, weights, dropout):
     for layer in weights:
         outputs = []
         for d, own in enumerate(layer):
-            output, end = _run(mode, data, sizes, own, [s[at] for s in state], d == 1)
+            first = [s[at] for s in state]
+            if sizes is None:
+                output, end = _run(mode, data, own, first, d == 1)
+            else:
+                output, end = _run_packed(mode, data, sizes, own, first, d == 1)
             outputs.append(output)
             for kept, last in zip(ends, end):
                 kept.append(last)
@@ -160,7 +177,7 @@ def _layers(name, mode, args, named):
         output, ends = run_layers(mode, a["data"], sizes, state, weights, dropout)
         return output, *ends
     x = ops.transpose(a["input"], 0, 1) if a["batch_first"] else a["input"]
-    output, ends = run_layers(mode, x, [None] * int(x.shape[0]), state, weights, dropout)
+    output, ends = run_layers(mode, x, None, state, weights, dropout)
     return (ops.transpose(output, 0, 1) if a["batch_first"] else output), *ends
 
 

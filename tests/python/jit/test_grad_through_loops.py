@@ -18,7 +18,7 @@ def scan_all(w, x):
         h = (h @ w[0] + row).tanh()
         return h, h * h
 
-    h, ys = lt.scan(step, lt.zeros(2, 4), x)
+    h, ys = lt.scan(step, lt.zeros(2, 4, dtype=x.dtype), x)
     return h.sum() + ys.square().sum()
 
 
@@ -29,8 +29,10 @@ def scan_backwards_with_what_is_used_besides(w, x):
 
 
 def two_scans(w, x):
-    _, a = lt.scan(lambda h, row: ((h @ w[0] + row).sigmoid(),) * 2, lt.zeros(2, 4), x)
-    _, b = lt.scan(lambda h, row: ((h @ w[1] + row).tanh(),) * 2, lt.zeros(2, 4), a)
+    _, a = lt.scan(
+        lambda h, row: ((h @ w[0] + row).sigmoid(),) * 2, lt.zeros(2, 4, dtype=x.dtype), x
+    )
+    _, b = lt.scan(lambda h, row: ((h @ w[1] + row).tanh(),) * 2, lt.zeros(2, 4, dtype=x.dtype), a)
     return (a * b).sum()
 
 
@@ -39,12 +41,14 @@ def scan_in_a_scan(w, x):
         g, ys = lt.scan(lambda g, row: ((g * w[2] + row).tanh(),) * 2, h, rows)
         return g, ys.sum(0)
 
-    h, ys = lt.scan(outer, lt.zeros(4), x)
+    h, ys = lt.scan(outer, lt.zeros(4, dtype=x.dtype), x)
     return h.sum() + ys.square().sum()
 
 
 def counted(w, x):
-    return lt.fori_loop(0, x.shape[0], lambda i, h: (h @ w[0]).tanh() + x[i], lt.zeros(2, 4)).sum()
+    return lt.fori_loop(
+        0, x.shape[0], lambda i, h: (h @ w[0]).tanh() + x[i], lt.zeros(2, 4, dtype=x.dtype)
+    ).sum()
 
 
 def written_rows(w, x):
@@ -55,7 +59,7 @@ def written_rows(w, x):
         out[i] = h * w[2]
         return h
 
-    h = lt.fori_loop(0, x.shape[0], step, lt.zeros(2, 4))
+    h = lt.fori_loop(0, x.shape[0], step, lt.zeros(2, 4, dtype=x.dtype))
     return out.square().sum() + h.sum()
 
 
@@ -141,7 +145,9 @@ def test_backward_twice_and_in_parts():
 
     def step(x):
         w.grad = None
-        _, ys = lt.scan(lambda h, row: ((h @ w + row).tanh(),) * 2, lt.zeros(2, 4), x)
+        _, ys = lt.scan(
+            lambda h, row: ((h @ w + row).tanh(),) * 2, lt.zeros(2, 4, dtype=x.dtype), x
+        )
         ys.sum().backward(retain_graph=True)
         ys.square().sum().backward()
         return w.grad.clone()
@@ -155,7 +161,9 @@ def test_what_was_taken_inside_is_a_number_outside():
     w, v = weights((4, 4), (4,))
 
     def step(x):
-        loss = lt.scan(lambda h, row: ((h @ w + row).tanh(), None), lt.zeros(2, 4), x)[0].sum()
+        loss = lt.scan(
+            lambda h, row: ((h @ w + row).tanh(), None), lt.zeros(2, 4, dtype=x.dtype), x
+        )[0].sum()
         (grad,) = lt.autograd.grad(loss, [w])
         return (grad * v).sum() + (w * v).sum()
 
@@ -168,17 +176,98 @@ def test_what_was_taken_inside_is_a_number_outside():
         assert (w.grad.tolist(), v.grad.tolist()) == expected
 
 
-def test_second_order_and_what_data_decides_are_refused():
-    w = weights((4, 4))[0]
+NONE_OR_REFUSED = [counted, carried_and_read]  # it is linear in x; see below
+
+
+@pytest.mark.parametrize("loss", [f for f in LOSSES if f not in NONE_OR_REFUSED])
+def test_second_order_agrees_to_rounding(loss):
+    ws = [p.detach().double().requires_grad_() for p in weights((4, 4), (4, 4), (4,))]
+
+    def penalty(x):
+        for p in ws:
+            p.grad = None
+        x = x.clone().requires_grad_()
+        (dx,) = lt.autograd.grad(loss(ws, x), [x], create_graph=True)
+        value = (dx * dx).sum() + dx.sin().sum()
+        value.backward()
+        return value, x.grad
+
+    traced = lt.trace(penalty)
+    for length in (5, 3, 2, 1):
+        x = lt.randn(length, 2, 4).double()
+        value, dx = penalty(x)
+        expected = [value, dx, *(lt.zeros(()) if p.grad is None else p.grad.clone() for p in ws)]
+        value, dx = traced(x)
+        found = [value, dx, *(lt.zeros(()) if p.grad is None else p.grad for p in ws)]
+        for a, b in zip(expected, found):
+            assert lt.allclose(a, b, rtol=1e-11, atol=1e-12)
+
+
+def test_second_order_of_a_start_that_rounds_read_besides_is_refused():
+    ws = weights((4, 4), (4, 4), (4,))
 
     def penalty(x):
         x = x.clone().requires_grad_()
-        y = lt.scan(lambda h, row: ((h @ w + row).tanh(), None), lt.zeros(2, 4), x)[0].sum()
-        (dx,) = lt.autograd.grad(y, [x], create_graph=True)
+        (dx,) = lt.autograd.grad(carried_and_read(ws, x), [x], create_graph=True)
         dx.square().sum().backward()
 
-    with pytest.raises(lt.TraceError, match="second order"):
+    with pytest.raises(lt.TraceError, match="data decides whether"):
         lt.trace(penalty)(lt.randn(5, 2, 4))
+
+
+def test_third_order():
+    def f(x):
+        return lt.fori_loop(0, x.shape[0], lambda i, h: h * h.sin() + x[i], x.sum()).sum()
+
+    def third(x):
+        x = x.clone().requires_grad_()
+        (d,) = lt.autograd.grad(f(x), [x], create_graph=True)
+        (d,) = lt.autograd.grad(d.square().sum(), [x], create_graph=True)
+        return lt.autograd.grad(d.sum(), [x])[0]
+
+    x = lt.randn(3).double() * 0.3
+    assert lt.allclose(lt.trace(third)(x), third(x), rtol=1e-9, atol=1e-9)
+
+
+def test_functional_gradients_inside():
+    w = weights((4, 4))[0].detach()
+
+    def loss(w, x):
+        return lt.scan(
+            lambda h, row: ((h @ w + row).tanh(), None), lt.zeros(2, 4, dtype=x.dtype), x
+        )[0].sum()
+
+    x = lt.randn(4, 2, 4)
+    grad = lt.func.grad(loss)
+    assert lt.equal(lt.trace(grad)(w, x), grad(w, x))
+    forward = lambda w, x: lt.func.jvp(lambda w: loss(w, x), (w,), (w,))  # noqa: E731
+    for a, b in zip(lt.trace(forward)(w, x), forward(w, x)):
+        assert lt.allclose(a, b)
+
+
+def test_what_a_loop_writes_keeps_its_own_history():
+    """A tensor that a loop writes to has, inside of the loop, a history of the loop alone."""
+    w = weights((4, 4))[0]
+
+    def step(x):
+        w.grad = None
+        out = x @ w
+
+        def write(i, h):
+            out[i] = out[i] + h
+            return h + out[i].mean()
+
+        h = lt.fori_loop(0, x.shape[0], write, w.sum())
+        (out.square().sum() + h).backward()
+        return out.detach()
+
+    x = lt.randn(5, 3, 4)
+    expected, grad = step(x), w.grad.clone()
+    assert lt.equal(lt.trace(step)(x), expected) and lt.equal(w.grad, grad)
+
+
+def test_where_data_decides_whether_anything_arrives_it_is_refused():
+    w = weights((4, 4))[0]
 
     def decided(x):
         y = lt.cond(x.sum() > 0, lambda: (x @ w).sum(), lambda: x.sum())
@@ -186,3 +275,25 @@ def test_second_order_and_what_data_decides_are_refused():
 
     with pytest.raises(lt.TraceError, match="data decides whether"):
         lt.trace(decided)(lt.randn(2, 4))
+
+
+@pytest.mark.parametrize("kind", [lt.nn.LSTM, lt.nn.GRU, lt.nn.RNN])
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True}])
+def test_recurrent_layers_are_one_program_for_every_length(kind, options):
+    lt.manual_seed(0)
+    layer = kind(4, 6, **options)
+
+    def step(x):
+        layer.zero_grad()
+        loss = layer(x)[0].square().sum()
+        loss.backward()
+        return loss.detach()
+
+    traced, forward = lt.trace(step), lt.trace(layer)
+    for length in (5, 2, 9, 4):
+        x = lt.randn(length, 3, 4)
+        expected, grads = step(x), [p.grad.tolist() for p in layer.parameters()]
+        assert lt.equal(traced(x), expected)
+        assert [p.grad.tolist() for p in layer.parameters()] == grads
+        assert lt.equal(forward(x)[0], layer(x)[0])
+    assert traced.counts["traces"] == forward.counts["traces"] == 1
