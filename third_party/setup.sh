@@ -1,15 +1,16 @@
 # shellcheck shell=bash disable=SC2154,SC2086  # ./dev sets the variables; lists of packages are words
-# Brings what Lathe is built from: apt packages, Abseil, the Python packages. Sourced by ./dev.
+# Brings what Lathe is built from: apt packages, Abseil, ducc, the Python packages. Sourced by ./dev.
 #
-# Three steps, each skipped when its result is there already, so that with nothing to do this takes a few
+# Four steps, each skipped when its result is there already, so that with nothing to do this takes a few
 # hundredths of a second:
 #   packages  third_party/apt.txt           by apt-get, only the missing ones: the compiler is among them
 #   abseil    third_party/abseil.txt        Debian's source package, compiled static for C++20
+#   ducc      third_party/ducc.txt          the source distribution of ducc0, unpacked
 #   venv      third_party/requirements.txt  a Python environment of our own, beside Abseil
 # Tests and checks want tools beside (apt-test.txt), the documentation has lists of its own (apt-docs.txt,
 # requirements-docs.txt); each is installed by the first command that needs it, and ./dev setup brings the first.
 # Results live outside the checkout, in a folder named by the hash of what went in, so that every clone on a
-# machine shares them; .deps/abseil and .deps/venv are links to them. LATHE_DEPS names another place. A folder
+# machine shares them; .deps/abseil, .deps/ducc and .deps/venv are links to them. LATHE_DEPS names another place. A folder
 # counts when its last file, .complete, is there: what was interrupted is removed and made anew by the next run.
 
 deps_store="${LATHE_DEPS:-${XDG_CACHE_HOME:-${HOME:-$root/.deps}/.cache}/lathe}"
@@ -83,22 +84,58 @@ build_abseil() {
   CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 cmake --build "$work/build" -j "$jobs" --target install
 }
 
-setup_abseil() {
-  local prefix
-  prefix="$deps_store/abseil-$({ cat "$root/third_party/abseil.txt"; declare -f fetch_abseil build_abseil; } | hash_of)"
+# pip brings a source distribution only with its metadata, which it asks the distribution's own build backend for;
+# that one wants a newer CMake, NumPy and pybind11. A backend of the same name that says what pip already knows
+# stands in for it: nothing of the distribution runs, and the hash in the list says that it is the right one.
+fetch_ducc() {
+  local work=$1 python backend=$1/backend/scikit_build_core
+  python=$(choose_python)
+  mkdir -p "$backend" "$work/download"
+  touch "$backend/__init__.py"
+  cat >"$backend/build.py" <<'PYTHON'
+import email
+import pathlib
+
+
+def prepare_metadata_for_build_wheel(folder, config_settings=None):
+    text = pathlib.Path("PKG-INFO").read_text()
+    known = email.message_from_string(text)
+    info = pathlib.Path(folder, f"{known['Name']}-{known['Version']}.dist-info")
+    info.mkdir()
+    (info / "METADATA").write_text(text)
+    return info.name
+PYTHON
+  "$python" -m venv "$work/venv" || return 1
+  PYTHONPATH="$work/backend" "$work/venv/bin/pip" download --no-input -q --no-deps --no-build-isolation \
+    -d "$work/download" -r "$root/third_party/ducc.txt"
+}
+
+build_ducc() {
+  local work=$1 prefix=$2
+  fetch_ducc "$work" || return 1
+  mkdir "$prefix"
+  tar -xzf "$work"/download/*.tar.gz -C "$prefix" --strip-components=1
+}
+
+setup_source() {   # setup_source NAME TITLE WHAT: what build_NAME makes of third_party/NAME.txt, as .deps/NAME
+  local prefix work
+  prefix="$deps_store/$1-$({ cat "$root/third_party/$1.txt"; declare -f "fetch_$1" "build_$1"; } | hash_of)"
   if [ ! -e "$prefix/.complete" ]; then
-    step "Abseil" "fetches Debian's source package and compiles what Lathe uses of it"
-    local work="$prefix.work"
+    step "$2" "$3"
+    work="$prefix.work"
     rm -rf "$prefix" "$work"
     mkdir "$work"
-    build_abseil "$work" "$prefix" >"$logs/abseil.log" 2>&1 ||
-      { tail -20 "$logs/abseil.log"; die "Abseil did not build (whole log: $logs/abseil.log); $again"; }
+    "build_$1" "$work" "$prefix" >"$logs/$1.log" 2>&1 </dev/null ||
+      { tail -20 "$logs/$1.log"; die "$2 did not build (whole log: $logs/$1.log); $again"; }
     rm -rf "$work"
     touch "$prefix/.complete"
     done_step
   fi
-  ln -sfn "$prefix" "$root/.deps/abseil"
+  ln -sfn "$prefix" "$root/.deps/$1"
 }
+
+setup_abseil() { setup_source abseil "Abseil" "fetches Debian's source package and compiles what Lathe uses of it"; }
+setup_ducc() { setup_source ducc "ducc" "fetches its source distribution"; }
 
 # The distribution's Python comes first: python3-dev gives it headers; another python3 on PATH may have none.
 choose_python() {
@@ -164,15 +201,15 @@ side_by_side() {   # side_by_side COMMAND...: each one word, or several in quote
   return "$status"
 }
 
-setup() {   # setup [all|package|abseil]: everything; what the package and the examples need; Abseil alone, for pip
+setup() {   # setup [all|package|sources]: everything; what the package and the examples need; what pip cannot bring
   mkdir -p "$deps_store" "$root/.deps" "$logs"
   case "${1:-all}" in
     all) setup_packages apt.txt apt-test.txt ;;
     package) setup_packages apt.txt ;;
-    abseil) locked setup_abseil; return ;;
-    *) die "set up what? there are: all, package, abseil" ;;
+    sources) side_by_side "locked setup_abseil" "locked setup_ducc"; return ;;
+    *) die "set up what? there are: all, package, sources" ;;
   esac
-  side_by_side "locked setup_abseil" "locked setup_venv requirements.txt venv"
+  side_by_side "locked setup_abseil" "locked setup_ducc" "locked setup_venv requirements.txt venv"
 }
 
 # What ./dev docs needs beside: Sphinx, and Chromium where pages are to be rendered.

@@ -8,9 +8,9 @@ NAME = "third party"
 
 
 def names(text):
-    """The packages a list names: first word of each line, without comment and version."""
+    """The packages a list names: first word of each line, without comment, options and version."""
     lines = (line.split("#")[0].strip() for line in text.splitlines())
-    return [re.split(r"[=<>! ]", line)[0] for line in lines if line]
+    return [re.split(r"[=<>! ]", line)[0] for line in lines if line and line[0] != "-"]
 
 
 def unpinned(tree, asked, resolved):
@@ -29,7 +29,7 @@ def check(tree):
     result = Result()
     readme = tree.text("third_party/README.md")
     lists = [f for f in tree.sources("third_party", suffixes=(".in", ".txt")) if "/abseil" not in f]
-    asked = [f for f in lists if f.endswith(".in") or "/apt" in f]
+    asked = [f for f in lists if f.endswith(".in") or "/apt" in f or "/ducc" in f]
     wanted = [name for path in asked for name in names(tree.text(path))]
     for name in wanted:
         if f"`{name}`" not in readme:

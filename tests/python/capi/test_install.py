@@ -48,7 +48,7 @@ def test_a_build_without_abseil_names_the_command(tmp_path):
         text=True,
     )
     assert done.returncode != 0
-    assert "asked for: setup abseil" in done.stdout
+    assert "asked for: setup sources" in done.stdout
     assert "Run ./dev setup in" in done.stderr
 
 
