@@ -19,6 +19,7 @@
 #include "kernels/own/reduce.h"
 #include "kernels/own/search.h"
 #include "kernels/reference/entry.h"
+#include "kernels/simd/choose_loops.h"
 #include "kernels/table/plugin.h"
 #include "kernels/table/table.h"
 
@@ -59,6 +60,29 @@ constexpr Entry vendor_family(std::string_view name) {
           .take = plugin_take,
           .usable = plugin_usable};
 }
+
+/// A plug-in that is compiled for an instruction set, after which it is named, is not opened where
+/// the loops of Lathe do without.
+Verdict isa_in_use(const Entry& entry) {
+  const std::string_view isa = simd_loops().name;
+  const bool wide = entry.vendor().find("avx512") != std::string_view::npos;
+  if (isa == "avx512" || (isa == "avx2" && !wide)) return Verdict::yes();
+  return Verdict::no(Reason::declined, absl::StrCat("the instruction set in use is ", isa));
+}
+Verdict isa_accepts(const Entry& entry, const Query& query) {
+  const Verdict in_use = isa_in_use(entry);
+  return in_use.accepted() ? plugin_accepts(entry, query) : in_use;
+}
+Verdict isa_usable(const Entry& entry) {
+  const Verdict in_use = isa_in_use(entry);
+  return in_use.accepted() ? plugin_usable(entry) : in_use;
+}
+constexpr Entry of_isa(Entry entry) {
+  entry.accepts = isa_accepts;
+  entry.usable = isa_usable;
+  return entry;
+}
+
 constexpr Entry cuda(std::string_view name) {
   return {.name = name,
           .kind = Kind::contract,
@@ -135,7 +159,9 @@ constexpr std::array kOpaque = {own_opaque("own.searchsorted", own::run_searchso
                                 own_opaque("own.sized_by", own::run_sized_by),
                                 own_opaque("own.check_size", own::run_check_size),
                                 vendor_family("openblas.lapack"),
-                                vendor_family("eigen.fft"),
+                                of_isa(vendor_family("ducc_avx512.fft")),
+                                of_isa(vendor_family("ducc_avx2.fft")),
+                                vendor_family("ducc.fft"),
                                 own_opaque("own.linalg_lu_permutation", own::run_lu_permutation),
                                 own_opaque("own.linalg_pinv_of", own::run_pinv_of),
                                 own_opaque("own.linalg_phase_free", own::run_phase_free),

@@ -1,10 +1,9 @@
-// Eigen: matrix products of f32, f64 and c64, and Fourier transforms (entries_fft.cpp).
+// Eigen: matrix products of f32, f64 and c64.
 //
 // Compiled for any x86-64, so it is slower than the others by the width of the vectors; it is what
 // is left where they are missing, and a third opinion for tests.
 #include <Eigen/Core>
 
-#include "kernels/eigen/fft.h"
 #include "kernels/table/plugin.h"
 #include "kernels/vendor/gemm.h"
 
@@ -44,10 +43,7 @@ void gemm_run(const Prepared& prepared, const Launch& launch) {
 
 #define LATHE_TEXT_OF(x) #x
 #define LATHE_TEXT(x) LATHE_TEXT_OF(x)
-Fault fft_call(const PluginCall& call) { return eigen::fft_call(*g_host, call); }
-
-constexpr PluginEntry kEntries[] = {{"eigen.gemm", gemm_accepts, prepare_vendor_gemm, gemm_run},
-                                    {"eigen.fft", eigen::fft_accepts, nullptr, nullptr, fft_call}};
+constexpr PluginEntry kEntries[] = {{"eigen.gemm", gemm_accepts, prepare_vendor_gemm, gemm_run}};
 constexpr PluginApi kApi{kPluginAbi,
                          LATHE_TEXT(EIGEN_WORLD_VERSION) "." LATHE_TEXT(
                              EIGEN_MAJOR_VERSION) "." LATHE_TEXT(EIGEN_MINOR_VERSION),

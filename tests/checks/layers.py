@@ -35,7 +35,7 @@ ROOMS = {
     ],
     "kernels": [
         *("runtime", "problem", "table", "vendor"),
-        *("onednn", "openblas", "eigen", "cudnn", "cublas"),
+        *("onednn", "openblas", "ducc", "eigen", "cudnn", "cublas"),
         *("simd", "reference", "own", "custom"),
         "",
     ],
@@ -46,14 +46,15 @@ ROOMS = {
 # What only its own room may include.
 PRIVATE = ("core/dispatch/in_place.h",)
 # Folders whose insides nobody else includes: each is a shared object of its own.
-VENDORS = ("onednn", "openblas", "eigen", "cudnn", "cublas")
+VENDORS = ("onednn", "openblas", "ducc", "eigen", "cudnn", "cublas")
 PLUGINS = (*(f"kernels/{vendor}" for vendor in VENDORS), "jit/llvm")
 
 # (pattern of an include, where it may be written)
 FOREIGN = [
     (r"(oneapi/dnnl/|dnnl|omp\.h$)", ("kernels/onednn/",)),
     (r"(cblas|lapacke?|openblas|scipy_)", ("kernels/openblas/",)),
-    (r"(unsupported/)?Eigen/", ("kernels/eigen/", "tests/")),
+    (r"ducc0/", ("kernels/ducc/",)),
+    (r"Eigen/", ("kernels/eigen/", "tests/")),
     (r"cudnn", ("kernels/cudnn/",)),
     (r"cublas", ("kernels/cublas/",)),
     (r"(cuda|nvrtc|driver_types)", ("kernels/cuda/", "kernels/cudnn/", "kernels/cublas/")),

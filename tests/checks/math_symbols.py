@@ -21,7 +21,7 @@ FMA = re.compile(r"fma[fl]?$")
 FMA_ALLOWED = re.compile(r"core/|jit/llvm/|kernels/.*portable[^/]*\.cpp$")
 FOLDERS = ("core", "kernels", "graph", "autodiff", "jit")
 # What a vendor computes is its own business; the LLVM plug-in is ours.
-VENDORS = re.compile(r"kernels/(onednn|openblas|eigen|cudnn|cublas|cuda)/")
+VENDORS = re.compile(r"kernels/(onednn|openblas|ducc|eigen|cudnn|cublas|cuda)/")
 
 
 def check(tree):

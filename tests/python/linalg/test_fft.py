@@ -8,36 +8,77 @@ import lathe as lt
 
 RNG = np.random.default_rng(5)
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 12, 30, 49, 53, 64, 101, 105, 127, 128, 211, 1000, 1009, 2310, 4099]
+# Primes small and large, powers of each radix, products; from 10,000 on the lines are split.
+LINES = [*LENGTHS, 6, 9, 11, 16, 25, 81, 121, 343, 997, 1024, 10000, 10007, 16384, 20020]
+WIDE = {"complex64": "complex128", "complex128": "clongdouble"}
 
 
-def signal(*shape):
-    return (RNG.standard_normal(shape) + 1j * RNG.standard_normal(shape)).astype("complex64")
+def signal(*shape, dtype="complex64"):
+    return (RNG.standard_normal(shape) + 1j * RNG.standard_normal(shape)).astype(dtype)
 
 
-@pytest.mark.parametrize("n", LENGTHS)
-def test_every_length_is_as_exact_as_single_precision(n):
-    x = signal(2, n)
+def distance(ours, want):
+    return np.linalg.norm(ours.numpy() - want) / np.linalg.norm(want)
+
+
+@pytest.mark.parametrize("n", [*LENGTHS, 1 << 16])
+@pytest.mark.parametrize("dtype, unit", [("complex64", 6e-8), ("complex128", 1.1e-16)])
+def test_every_length_is_as_exact_as_its_precision(n, dtype, unit):
+    """Errors grow by the root of the number of passes; a prime is three transforms of twice it."""
+    x = signal(9, n, dtype=dtype)
+    most = unit * (2 + np.log2(n) / 2)
     for ours, theirs in ((lt.fft.fft, fft.fft), (lt.fft.ifft, fft.ifft)):
-        want = theirs(x.astype("complex128"))
-        error = np.linalg.norm(ours(lt.tensor(x)).numpy() - want) / np.linalg.norm(want)
-        assert error < 5e-8
+        assert distance(ours(lt.tensor(x)), theirs(x.astype(WIDE[dtype]))) < most
     real = x.real.copy()
     half = lt.fft.rfft(lt.tensor(real))
-    want = fft.rfft(real.astype("float64"))
-    assert np.linalg.norm(half.numpy() - want) < 1e-7 * np.linalg.norm(want)
-    back = lt.fft.irfft(half, n=n).numpy()
-    np.testing.assert_allclose(back, real, atol=1e-6)
+    assert distance(half, fft.rfft(real.astype(WIDE[dtype]).real)) < most
+    assert distance(lt.fft.irfft(half, n=n), real) < 2 * most
 
 
-@pytest.mark.parametrize("n", [6, 53, 211])
-def test_a_line_has_the_same_bits_among_others_and_in_any_layout(n):
-    x = signal(9, n)
-    whole = lt.fft.fft(lt.tensor(x))
-    for i in (0, 8):
-        assert lt.equal(whole[i], lt.fft.fft(lt.tensor(x[i])))
-    turned = lt.fft.fft(lt.tensor(np.ascontiguousarray(x.T)), dim=0)
-    assert turned.numpy().T.tobytes() == whole.numpy().tobytes()
-    assert lt.equal(lt.fft.fft(lt.tensor(np.ascontiguousarray(x.T)).transpose(0, 1)), whole)
+def bits(t):
+    return t.numpy().tobytes()
+
+
+def strided(x):
+    """The same numbers, along lines whose elements lie apart."""
+    room = np.zeros((len(x), 3 * x.shape[1]), x.dtype)
+    room[:, ::3] = x
+    return lt.tensor(room)[:, ::3]
+
+
+@pytest.mark.parametrize("n", LINES)
+@pytest.mark.parametrize("dtype", list(WIDE))
+def test_a_line_has_the_same_bits_among_others_and_in_any_layout(n, dtype):
+    x = signal(19, n, dtype=dtype)
+    half = fft.rfft(x.real)
+    cases = [
+        (lt.fft.fft, x),
+        (lt.fft.ifft, x),
+        (lt.fft.rfft, x.real.copy()),
+        (lambda t, dim=-1: lt.fft.irfft(t, n=n, dim=dim), half),
+        (lambda t, dim=-1: lt.fft.hfft(t, n=n, dim=dim), half),
+    ]
+    for function, given in cases:
+        whole = function(lt.tensor(given))
+        for i in (0, 7, 18):
+            assert bits(function(lt.tensor(given[i]))) == bits(whole[i])
+        assert bits(function(lt.tensor(given[3:6]))) == bits(whole[3:6])
+        assert bits(function(strided(given))) == bits(whole)
+        turned = np.ascontiguousarray(given.T)
+        assert bits(function(lt.tensor(turned), dim=0).transpose(0, 1)) == bits(whole)
+        assert bits(function(lt.tensor(turned).transpose(0, 1))) == bits(whole)
+
+
+@pytest.mark.parametrize("n", [53, 64, 1000, 1009, 16384])
+def test_every_instruction_set_gives_the_same_bits(n):
+    x = lt.tensor(signal(11, n))
+    before = lt.get_flag("isa")
+    found = []
+    for isa in (before, "portable"):
+        lt.set_flag("isa", isa)
+        found.append([bits(f(x)) for f in (lt.fft.fft, lt.fft.irfft)] + [bits(lt.fft.rfft(x.real))])
+    lt.set_flag("isa", before)
+    assert found[0] == found[1]
 
 
 def test_refusals():
