@@ -2,9 +2,11 @@
 // ties. So results are unique, and any algorithm and any split gives them. A line may be long and
 // is one chunk, so every loop along one can be cancelled.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "kernels/own/implementations.h"
 #include "kernels/own/search.h"
@@ -43,24 +45,78 @@ class Items {
   int64_t room_ = 0;
 };
 
-/// By bytes of the key, lowest first; each pass keeps the order of equals. Passes that move nothing
-/// are skipped. The items lie in `items` or in `spare` afterwards: it gives which.
+/// One pass by some bits of the key, which keeps the order of equals.
 template <class Key>
-Item<Key>* radix_sort(Item<Key>* items, Item<Key>* spare, int64_t n) {
-  for (size_t shift = 0; shift < sizeof(Key) * 8; shift += 8) {
-    auto digit = [shift](const Item<Key>& i) { return static_cast<size_t>(i.key >> shift) & 255; };
-    std::array<int64_t, 256> count{};
-    in_stretches(0, n, [&](int64_t i, int64_t end) {
-      for (; i < end; ++i) ++count[digit(items[i])];
-    });
-    if (count[digit(items[0])] == n) continue;
-    int64_t sum = 0;
-    for (int64_t& c : count) sum += std::exchange(c, sum);
-    in_stretches(0, n, [&](int64_t i, int64_t end) {
-      for (; i < end; ++i) spare[count[digit(items[i])]++] = items[i];
-    });
-    std::swap(items, spare);
+void by_digit(const Item<Key>* items, Item<Key>* to, int64_t n, int shift, int bits,
+              std::vector<int64_t>& count) {
+  const size_t most = (size_t{1} << bits) - 1;
+  count.assign(most + 1, 0);
+  auto digit = [=](const Item<Key>& i) { return static_cast<size_t>(i.key >> shift) & most; };
+  in_stretches(0, n, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) ++count[digit(items[i])];
+  });
+  int64_t sum = 0;
+  for (int64_t& c : count) sum += std::exchange(c, sum);
+  in_stretches(0, n, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) to[count[digit(items[i])]++] = items[i];
+  });
+}
+
+template <class Key>
+Item<Key>* sort_items(Item<Key>* items, Item<Key>* spare, int64_t n);
+
+/// Items in the order of the bits from `low` on become ordered: runs whose keys agree there are
+/// sorted by the rest, a short one as it lies.
+template <class Key>
+void sort_runs(Item<Key>* items, Item<Key>* spare, int64_t n, int low) {
+  constexpr int64_t kShort = 24;
+  Pace pace;
+  for (int64_t begin = 0, end = 0; begin < n; begin = end) {
+    const auto top = static_cast<Key>(items[begin].key >> low);
+    for (++end; end < n && static_cast<Key>(items[end].key >> low) == top; ++end) {
+    }
+    pace.after(end - begin);
+    if (end - begin > kShort) {
+      const Item<Key>* sorted = sort_items(items + begin, spare, end - begin);
+      if (sorted != items + begin) std::copy_n(sorted, end - begin, items + begin);
+      continue;
+    }
+    for (int64_t i = begin + 1; i < end; ++i) {
+      const Item<Key> item = items[i];
+      int64_t at = i;
+      for (; at > begin && item.key < items[at - 1].key; --at) items[at] = items[at - 1];
+      items[at] = item;
+    }
   }
+}
+
+/// By the highest bits in which keys differ, lowest digit first, as many as set n keys apart if
+/// they are even; then runs of those that agree so far. They lie in `items` or in `spare`
+/// afterwards: it gives which.
+template <class Key>
+Item<Key>* sort_items(Item<Key>* items, Item<Key>* spare, int64_t n) {
+  if (n < 512) {
+    std::sort(items, items + n);
+    return items;
+  }
+  Key differ = 0;
+  in_stretches(0, n, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) differ |= static_cast<Key>(items[i].key ^ items[0].key);
+  });
+  if (differ == 0) return items;
+  const int high = static_cast<int>(std::bit_width(differ));
+  const int size = static_cast<int>(std::bit_width(static_cast<uint64_t>(n)));
+  // Fewer counts than items, which stay in the first cache.
+  const int digit = std::clamp(size - 2, 8, 11);
+  const auto passes_of = [=](int bits) { return (bits + digit - 1) / digit; };
+  int wanted = std::min(high, size + 5);
+  if (passes_of(high) <= passes_of(wanted) + 1) wanted = high;  // runs cost about a pass
+  const int passes = passes_of(wanted), bits = (wanted + passes - 1) / passes;
+  const int low = std::max(0, high - passes * bits);
+  std::vector<int64_t> count;
+  for (int pass = 0; pass < passes; ++pass, std::swap(items, spare))
+    by_digit(items, spare, n, low + pass * bits, bits, count);
+  if (low > 0) sort_runs(items, spare, n, low);
   return items;
 }
 
@@ -174,9 +230,7 @@ Item<typename K::Key>* ordered(const typename K::Stored* x, int64_t step, int64_
       items[i] = {key_of<K>(x[i * step], descending), i};
     }
   });
-  if (n >= 512) return radix_sort(items, spare.of(n), n);
-  std::sort(items, items + n);
-  return items;
+  return sort_items(items, n < 512 ? nullptr : spare.of(n), n);
 }
 
 template <class K>

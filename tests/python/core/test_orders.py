@@ -128,3 +128,28 @@ def test_unique_complex_numbers():
     assert slices[1].tolist() == [1, 2]
     runs = lt.unique_consecutive(lt.tensor([1j, 1j, 2, 1j]), return_counts=True)
     assert runs[0].tolist() == [1j, 2, 1j] and runs[1].tolist() == [2, 1, 1]
+
+
+def long_lines(n, dtype):
+    """Keys that lie evenly, close to each other, far apart, in clusters, and all on one place."""
+    rng = np.random.default_rng(n)
+    wide = np.iinfo(dtype).max // 4 if np.issubdtype(dtype, np.integer) else 1e6
+    few = rng.integers(0, 5, n)
+    clusters = few * (wide // 8) + rng.integers(0, 100, n)
+    lines = [rng.random(n) * wide, rng.standard_normal(n) * 10, few, clusters, np.full(n, 3)]
+    lines += [np.arange(n) % 120, -(np.arange(n) % 120), np.where(np.arange(n) == 7, wide, few)]
+    with np.errstate(invalid="ignore"):
+        return np.stack(lines).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int32", "int64"])
+@pytest.mark.parametrize("n", [511, 512, 700, 5000, 70000])
+def test_long_lines_are_sorted_and_equals_keep_their_order(n, dtype):
+    x = long_lines(n, np.dtype(dtype))
+    values, indices = lt.sort(lt.tensor(x), dim=1, stable=True)
+    order = np.argsort(x, axis=1, kind="stable")
+    np.testing.assert_array_equal(indices.numpy(), order)
+    np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, order, 1))
+    falling = lt.argsort(lt.tensor(x), dim=1, descending=True, stable=True)
+    backwards = n - 1 - np.argsort(x[:, ::-1], axis=1, kind="stable")[:, ::-1]
+    np.testing.assert_array_equal(falling.numpy(), backwards)
