@@ -69,7 +69,35 @@ void take_along(const T* from, const int64_t* at, T* to, int64_t j, int64_t end)
   for (; j < end; ++j) to[j] = from[at[j]];
 }
 
-/// Lines whose elements lie side by side go together, a place at a time.
+/// Where those places end that follow one another from j on.
+int64_t run_end(const int64_t* at, int64_t j, int64_t end) {
+  for (++j; j < end && at[j] == at[j - 1] + 1; ++j) {
+  }
+  return j;
+}
+
+/// Several lines along the same places: of those that follow one another each line is one copy.
+template <class T>
+void take_lines_along(const Row& r, const T* from, T* to) {
+  constexpr int64_t kRun = 16;  // below it a call takes longer than the elements
+  for (int64_t j = r.begin, next = j; j < r.end; j = next) {
+    int64_t run = j;
+    for (; run < r.end; run = next) {
+      next = run_end(r.at, run, r.end);
+      if (next - run >= kRun) break;
+    }
+    const auto bytes = static_cast<size_t>(next - run) * sizeof(T);
+    for (int64_t l = 0; l < r.lines.count; ++l) {
+      const T* x = from + l * r.lines.many;
+      T* y = to + l * r.lines.one;
+      take_along(x, r.at, y, j, run);
+      if (bytes > 0) std::memcpy(y + run, x + r.at[run], bytes);
+    }
+  }
+}
+
+/// Lines whose elements lie side by side go together, a place at a time; places that follow one
+/// another too, where nothing lies between.
 template <class T>
 void take_row(const Row& r) {
   const auto* from = reinterpret_cast<const T*>(r.many);
@@ -77,12 +105,14 @@ void take_row(const Row& r) {
   const Lines& lines = r.lines;
   if (lines.count > 1 && lines.many == 1 && lines.one == 1) {
     const auto bytes = static_cast<int64_t>(sizeof(T)) * lines.count;
+    const bool dense = r.step == lines.count && r.one_last == lines.count && r.last == 0;
     const std::byte* next = r.many;
-    for (int64_t j = r.begin; j < r.end; ++j) {
-      if (j + 1 < r.end) next = r.many + (r.at[j + 1] * r.step + (j + 1) * r.last) * sizeof(T);
+    for (int64_t j = r.begin, after = j; j < r.end; j = after) {
+      after = dense ? run_end(r.at, j, r.end) : j + 1;
+      if (after < r.end) next = r.many + (r.at[after] * r.step + after * r.last) * sizeof(T);
       fetch(next, bytes);
       std::memcpy(to + j * r.one_last, from + r.at[j] * r.step + j * r.last,
-                  static_cast<size_t>(bytes));
+                  static_cast<size_t>(bytes * (after - j)));
     }
     return;
   }
@@ -92,8 +122,10 @@ void take_row(const Row& r) {
     for (int64_t l = 0; l < lines.count; ++l) to[l * lines.one] = from[l * lines.many];
     return;
   }
+  const bool along = r.step == 1 && r.last == 0 && r.one_last == 1;
+  if (along && lines.count > 1) return take_lines_along<T>(r, from, to);
   for (int64_t l = 0; l < lines.count; ++l, from += lines.many, to += lines.one) {
-    if (r.step == 1 && r.last == 0 && r.one_last == 1)
+    if (along)
       take_along(from, r.at, to, r.begin, r.end);
     else
       for (int64_t j = r.begin; j < r.end; ++j)

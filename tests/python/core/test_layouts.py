@@ -140,3 +140,21 @@ def test_places_along_any_axis(shape):
         np.testing.assert_array_equal(x.index_select(axis, where).numpy(), want)
         turned = x.transpose(0, -1).contiguous().transpose(0, -1)
         np.testing.assert_array_equal(turned.index_select(axis, where).numpy(), want)
+
+
+def test_places_that_follow_one_another_are_taken_as_the_others_are():
+    """Runs of every length at every end; slices that lie side by side, and those that do not."""
+    rng = np.random.default_rng(8)
+    for dtype in ("uint8", "float16", "float32", "float64", "complex128"):
+        for shape in [(70, 50), (3, 70, 5), (70,), (4, 70, 2, 9)]:
+            x = rng.integers(0, 200, shape).astype(dtype)
+            axis = shape.index(70)
+            for _ in range(6):
+                starts = rng.integers(0, 70, rng.integers(1, 7))
+                runs = [np.arange(a, min(70, a + rng.choice([1, 2, 15, 16, 40]))) for a in starts]
+                where = np.concatenate(runs)
+                got = lt.tensor(x).index_select(axis, lt.tensor(where))
+                np.testing.assert_array_equal(got.numpy(), x.take(where, axis))
+                turned = lt.tensor(np.ascontiguousarray(x.T)).permute(*range(x.ndim)[::-1])
+                got = turned.index_select(axis, lt.tensor(where))
+                np.testing.assert_array_equal(got.numpy(), x.take(where, axis))
