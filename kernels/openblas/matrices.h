@@ -61,21 +61,35 @@ class Buffer {
   std::byte* data_;
 };
 
+/// body(i, j) for all of a matrix, in squares where it is larger than the first cache: rows become
+/// columns, so one of the two operands is read or written across lines of the cache, which a square
+/// uses up while they are there.
+template <class Body>
+void in_squares(int64_t rows, int64_t cols, Body body) {
+  constexpr int64_t kSide = 16, kCached = 4096;
+  const int64_t side = rows * cols <= kCached ? std::max(rows, cols) : kSide;
+  for (int64_t j0 = 0; j0 < cols; j0 += side)
+    for (int64_t i0 = 0; i0 < rows; i0 += side) {
+      const int64_t j1 = std::min(cols, j0 + side), i1 = std::min(rows, i0 + side);
+      for (int64_t j = j0; j < j1; ++j)
+        for (int64_t i = i0; i < i1; ++i) body(i, j);
+    }
+}
+
 /// Matrix `at` of a batch into `to`, column by column, `ld` from column to column.
 template <class T>
 void load(const Operand& x, int64_t at, T* to, int64_t ld) {
   const T* from = reinterpret_cast<const T*>(x.data) + item_offset(x, 2, at);
   const int64_t rows = extent(x, 2), cols = extent(x, 1), down = stride(x, 2), along = stride(x, 1);
-  for (int64_t j = 0; j < cols; ++j)
-    for (int64_t i = 0; i < rows; ++i) to[i + j * ld] = from[i * down + j * along];
+  in_squares(rows, cols,
+             [=](int64_t i, int64_t j) { to[i + j * ld] = from[i * down + j * along]; });
 }
 /// The reverse; `from` may have more rows than the result.
 template <class T>
 void store(const T* from, int64_t ld, const Operand& x, int64_t at) {
   T* to = reinterpret_cast<T*>(x.data) + item_offset(x, 2, at);
   const int64_t rows = extent(x, 2), cols = extent(x, 1);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) to[i * cols + j] = from[i + j * ld];
+  in_squares(cols, rows, [=](int64_t j, int64_t i) { to[i * cols + j] = from[i + j * ld]; });
 }
 /// A vector of a batch; results lie in a row.
 template <class T>
