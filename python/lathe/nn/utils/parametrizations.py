@@ -1,6 +1,7 @@
 """The parametrizations that there are: weight norm, spectral norm, orthogonal matrices."""
 
 from ... import _lathe, ops
+from ..._dtypes import finfo
 from ..._errors import typed
 from ..module import Module
 from .parametrize import register_parametrization
@@ -97,55 +98,121 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     )
 
 
+_EXPONENTIAL = "matrix_exp"  # not an op: the name of a map
+_MAPS = (_EXPONENTIAL, "cayley", "householder")
+
+
 class _Orthogonal(Module):
-    """Columns (or rows, of a wide matrix) that are orthonormal, by the Cayley map of a skew
-    matrix."""
+    """Columns (rows, of a wide matrix) that are orthonormal, by one of _MAPS of the matrix below
+    its diagonal. With a base the map's result turns the base, so that training begins there. What
+    is kept, and what it means, is as in PyTorch: its files hold the same weights here."""
 
-    def __init__(self, weight):
+    def __init__(self, weight, name, use_trivialization):
         super().__init__()
-        rows, columns = weight.shape[-2:]
-        self.wide = rows < columns
-        self.register_buffer("base", self._closest(weight.detach()))
-
-    def _closest(self, weight):
-        """An orthogonal start, by Newton and Schulz' iteration on the scaled matrix."""
-        x = ops.transpose(weight, -2, -1) if self.wide else weight
-        x = x / ops.sqrt(ops.sum(x * x, [-2, -1], True))
-        for _ in range(60):
-            x = 1.5 * x - 0.5 * ops.matmul(x, ops.matmul(ops.transpose(x, -2, -1), x))
-        return x
+        self.shape, self.name = tuple(weight.shape), name
+        if use_trivialization:
+            self.register_buffer("base", None)
 
     def forward(self, weight):
-        x = ops.transpose(weight, -2, -1) if self.wide else weight
-        n, k = int(x.shape[-2]), int(x.shape[-1])
-        lower = ops.tril(x, -1)
-        if n != k:
-            lower = ops.cat([lower, ops.zeros((*x.shape[:-1], n - k), dtype=x.dtype)], -1)
-        skew = lower - ops.transpose(lower, -2, -1)
-        eye = ops.eye(n, dtype=x.dtype, device=x.device)
-        q = _lathe_linalg().solve(eye + 0.5 * skew, eye - 0.5 * skew)
-        q = ops.matmul(q, self.base)
-        return ops.transpose(q, -2, -1) if self.wide else q
+        wide = weight.shape[-2] < weight.shape[-1]
+        x = weight.mT if wide else weight
+        q = _by_reflections(x) if self.name == "householder" else _by_skew_matrix(x, self.name)
+        if hasattr(self, "base"):
+            q = ops.matmul(self.base, q)
+        return q.mT if wide else q
 
     def right_inverse(self, value):
-        self.base.copy_(self._closest(value))
-        return ops.zeros_like(value)
+        if tuple(value.shape) != self.shape:
+            raise _lathe.ShapeError(
+                "a weight of another shape is assigned", op="orthogonal", got=list(value.shape),
+                expected=list(self.shape), next="assign one of the shape that it had",
+            )  # fmt: skip
+        wide = value.shape[-2] < value.shape[-1]
+        q = value.mT if wide else value
+        if not hasattr(self, "base"):
+            found = self._before_the_map(q)
+            return found.mT if wide else found
+        n, k = q.shape[-2:]
+        if n != k:
+            more = ops.randn(*q.shape[:-1], n - k, dtype=q.dtype, device=q.device)
+            q = ops.cat([q, more], -1)
+        self.base = q.clone() if n == k and _is_orthogonal(q) else _nearby_orthogonal(q)
+        start = ops.zeros_like(value)  # of which each map makes the unit matrix
+        start.diagonal(0, -2, -1).fill_(-1)
+        return start
+
+    def _before_the_map(self, q):
+        if self.name != "householder":
+            raise _lathe.UnsupportedError(
+                "a weight cannot be assigned: nothing says what the map would make it of",
+                op="orthogonal", got=f"orthogonal_map={self.name!r}, use_trivialization=False",
+                expected="use_trivialization=True, or orthogonal_map='householder'",
+                next="assign to parametrizations.weight.original, which the map reads",
+            )  # fmt: skip
+        a, tau = ops.geqrf(q)
+        diagonal = a.diagonal(0, -2, -1)
+        signs = ops.sgn(diagonal)
+        diagonal.copy_(ops.where(tau == 0, -signs, signs))
+        return a
 
 
-def _lathe_linalg():
-    from ... import linalg
+def _by_skew_matrix(x, name):
+    n, k = x.shape[-2:]
+    x = ops.tril(x)
+    if n != k:
+        zeros = ops.zeros(*x.shape[:-1], n - k, dtype=x.dtype, device=x.device)
+        x = ops.cat([x, zeros], -1)
+    skew = x - x.mH
+    if name == _EXPONENTIAL:
+        q = ops.linalg_matrix_exp(skew)
+    else:
+        unit_matrix = ops.eye(n, dtype=x.dtype, device=x.device)
+        q = ops.linalg_solve(unit_matrix - 0.5 * skew, unit_matrix + 0.5 * skew)
+    return q if n == k else q[..., :k]
 
-    return linalg
+
+def _by_reflections(x):
+    lower = ops.tril(x, -1)
+    tau = 2 / (1 + ops.sum(lower * lower, -2))
+    q = ops.linalg_householder_product(lower, tau)
+    return q * ops.unsqueeze(ops.trunc(x.diagonal(0, -2, -1)), -2)
+
+
+def _is_orthogonal(q):
+    n = q.shape[-1]
+    off = ops.matmul(q.mH, q) - ops.eye(n, dtype=q.dtype, device=q.device)
+    return bool(ops.all(ops.abs(off) <= 10 * n * finfo(q.dtype).eps))
+
+
+def _nearby_orthogonal(a):
+    x, tau = ops.geqrf(a)
+    return ops.linalg_householder_product(x, tau) * ops.unsqueeze(
+        ops.sgn(x.diagonal(0, -2, -1)), -2
+    )
 
 
 @typed
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
-    """A weight whose columns (rows, where there are fewer) are orthonormal. All maps of PyTorch's
-    reach them; this one is the Cayley map, around the closest orthogonal matrix to the weight."""
+    """A weight whose columns (rows, where there are fewer) are orthonormal.
+
+    orthogonal_map: "matrix_exp", "cayley" or "householder"; the default is matrix_exp for square
+    and complex matrices, else householder. use_trivialization: train from the orthogonal matrix
+    next to the weight, which is kept beside it as a buffer.
+    """
     weight = getattr(module, name)
     if weight.ndim < 2:
         raise _lathe.ShapeError(
             "only matrices can be orthogonal", op="orthogonal", got=list(weight.shape),
             expected="two axes or more", next="choose another parameter",
         )  # fmt: skip
-    return register_parametrization(module, name, _Orthogonal(weight), unsafe=True)
+    if orthogonal_map is None:
+        square = weight.shape[-2] == weight.shape[-1]
+        orthogonal_map = _EXPONENTIAL if square or weight.dtype.is_complex else "householder"
+    if orthogonal_map not in _MAPS or orthogonal_map == "householder" and weight.dtype.is_complex:
+        raise _lathe.ValueError(
+            "there is no such map", op="orthogonal", got=repr(orthogonal_map),
+            expected=f"one of {', '.join(_MAPS)}; of complex matrices one of the first two",
+            next="leave it out for the one that fits",
+        )  # fmt: skip
+    made = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    return register_parametrization(module, name, made, unsafe=True)

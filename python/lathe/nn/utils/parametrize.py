@@ -48,6 +48,14 @@ def _keep(tensor, like):
     return tensor.detach()
 
 
+def _made_of(module, value):
+    """What gives the value; the value itself where a parametrization knows of no way back."""
+    try:
+        return module.right_inverse(value)
+    except NotImplementedError:
+        return value
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, in order, and what it is computed from."""
 
@@ -60,7 +68,7 @@ class ParametrizationList(ModuleList):
         try:
             for module in reversed(self._list()):
                 if hasattr(module, "right_inverse"):
-                    value = module.right_inverse(value)
+                    value = _made_of(module, value)
         finally:
             _lathe._set_grad_enabled(before)
         self.is_tensor = isinstance(value, Tensor)
