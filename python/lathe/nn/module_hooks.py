@@ -204,8 +204,10 @@ def _through(values, see):
         return False, values
     from .seen import Seen
 
-    def see_all(grads):
-        every = [None] * len(items)
+    count = len(items)
+
+    def see_all(grads):  # holds no tensor: what it saw would hold its own history, and never go
+        every = [None] * count
         for i, grad in zip(places, grads):
             every[i] = grad
         seen = see(tuple(every))

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -354,3 +355,25 @@ def test_a_parametrization_is_in_the_mode_of_its_module():
     layer.train()
     parametrize.register_parametrization(layer, "weight", Same().eval())
     assert all(m.training for m in layer.modules())
+
+
+class Noted(nn.Linear):
+    """Keeps weak references to what it was given and what it gave."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        self.seen = weakref.ref(x), weakref.ref(y)
+        return y
+
+
+@pytest.mark.parametrize("backward", [True, False])
+def test_a_call_with_backward_hooks_holds_nothing(backward):
+    layer = Noted(2, 2)
+    layer.register_full_backward_hook(lambda m, dx, dy: None)
+    layer.register_full_backward_pre_hook(lambda m, dy: None)
+    y = layer(lt.ones(1, 2, requires_grad=True))
+    result = weakref.ref(y)
+    if backward:
+        y.sum().backward()
+    del y
+    assert [found() for found in (result, *layer.seen)] == [None] * 3
