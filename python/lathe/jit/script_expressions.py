@@ -196,7 +196,7 @@ class Expressions:
         out = {}
         for k, v in zip(node.keys, node.values):
             if k is None:
-                out.update(self.session.observer.use(self.evaluate(v)))
+                out.update(self.session.observer.spread(self.evaluate(v)))
             else:
                 key = self.evaluate(k)
                 out[key] = self.evaluate(v)
@@ -446,7 +446,7 @@ class Expressions:
         kwargs = {}
         for k in node.keywords:
             if k.arg is None:
-                kwargs.update(self.session.observer.use(self.evaluate(k.value)))
+                kwargs.update(self.session.observer.spread(self.evaluate(k.value)))
             else:
                 kwargs[k.arg] = self.evaluate(k.value)
         return self.call(node, f, args, kwargs)

@@ -156,7 +156,7 @@ class Traced(Captured):
                 return self._capture(captured), None
             except Restart:
                 concrete = captured.observer.concrete
-                puts_off = captured.observer.may_put_off
+                puts_off, inputs = captured.observer.may_put_off, captured.observer.inputs
                 self._varying |= captured.observer.varying
             except Built as built:
                 return None, built

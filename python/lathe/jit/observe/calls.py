@@ -146,6 +146,7 @@ _TAKE_ANY = frozenset({
 
 _KEEP_ANY = frozenset({"append", "appendleft", "insert", "setdefault", "get", "update"})
 _SAID_TO_BE = {_lathe.SymFloat: float, _lathe.SymInt: int, Text: str}
+_GOES_THROUGH = {zip, enumerate, reversed, list, tuple, iter, map, filter, sum, min, max, sorted}
 _OF_INTEGERS = {round, pow, bin, hex, oct, chr, format}  # a size has none of their methods
 
 
@@ -370,7 +371,9 @@ class Calls:
 
     def _arguments(self, f, name, args, kwargs):
         """Operands are observed; what C will call is observed code or listed itself."""
-        for value in (*args, *kwargs.values()):
+        if f in _GOES_THROUGH:
+            args = [*map(self.iterated, args)]
+        for value in (*(() if f in _GOES_THROUGH else args), *kwargs.values()):
             self.use(value)
         takes_any = getattr(f, "__module__", None) in _TAKE_ANY and f not in _OF_INTEGERS
         if name in _KEEP_ANY and type(getattr(f, "__self__", None)) in (list, deque, dict):
@@ -475,6 +478,10 @@ class Calls:
         if isinstance(owner, str) and name in ("format", "format_map", "join"):
             for value in (*args, *kwargs.values()):
                 self.use(value)
+        if name in ("items", "values") and type(owner) is dict:
+            copy = self.with_inputs(owner)
+            if copy is not None:
+                return getattr(copy, name)()
         self.use(owner)
         if name == "join" and hasattr(type(args[0]), "__next__"):
             args = [list(args[0])]

@@ -162,6 +162,8 @@ class Effects:
         row = self.row_of(container)
         if row is None:
             return
+        if id(container) in self._shown:
+            self.refuse_shown(container)
         first = id(container) not in self.before
         if issubclass(type(container), dict):
             if key is MISSING:
@@ -217,7 +219,8 @@ class Effects:
             optimizer = state["optimizer"]
             self.written_later.update((id(optimizer.param_groups), id(vars(optimizer))))
         for space in (*(state for _, state in owned), *groups):
-            if (id(space), False) in self.whole or (id(space), True) in self.whole:
+            whole = (id(space), False) in self.whole or (id(space), True) in self.whole
+            if whole or id(space) in self._shown:
                 self.put_nothing_off()  # a view of it may be looked at later
             self.changed_later.add(id(space))
         self.first_store = self.first_store or self.line()

@@ -33,6 +33,7 @@ from .operators import OPERATE
 from .patterns import Patterns
 from .recording import BOXES, HEAP, MISSING, Restart, base_of, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_array, is_plain
+from .shown import Shown
 from .texts import Text, Texts, as_key
 
 _READERS_OF_CODE = (
@@ -58,7 +59,8 @@ _C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSe
 
 
 class Observer(
-    Core, Functions, Calls, ClassDicts, Patterns, OfLogging, OfNumpy, Effects, Texts, Callbacks
+    Core, Functions, Calls, ClassDicts, Patterns, Shown, OfLogging, OfNumpy, Effects, Texts,
+    Callbacks,
 ):  # fmt: skip
     """One capture of code that has hooks."""
 
@@ -84,6 +86,7 @@ class Observer(
         self.start_numpy()
         self.start_logging()
         self.start_class_dicts()
+        self.start_shown()
 
     # ── reads ───────────────────────────────────────────────────────────────────────────────────
 

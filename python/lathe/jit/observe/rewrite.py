@@ -18,11 +18,12 @@ _FUTURE = 0x1FF0000  # the flags that `from __future__ import` sets
 # Fields of syntax nodes whose value an operation of the language uses, whatever it is.
 _USED = {
     ast.UnaryOp: ("operand",), ast.BoolOp: ("values",), ast.If: ("test",), ast.While: ("test",),
-    ast.IfExp: ("test",), ast.Assert: ("test",), ast.YieldFrom: ("value",), ast.For: ("iter",),
-    ast.comprehension: ("iter", "ifs"),
-    ast.withitem: ("context_expr",), ast.Set: ("elts",), ast.Dict: ("keys", "values"),
-    ast.Starred: ("value",),
+    ast.IfExp: ("test",), ast.Assert: ("test",), ast.YieldFrom: ("value",),
+    ast.comprehension: ("ifs",),
+    ast.withitem: ("context_expr",), ast.Set: ("elts",), ast.Dict: ("keys",),
 }  # fmt: skip
+# Those whose value C goes through.
+_ITERATED = {ast.For: "iter", ast.comprehension: "iter", ast.Starred: "value"}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _FRAMES = 12_000  # of Python: walks over what a compiler just accepts, scripts that call each other
 
@@ -93,10 +94,10 @@ class _Rewriter(ast.NodeTransformer):
             part.end_col_offset = at.end_col_offset if one_line else at.col_offset
         return node
 
-    def _use(self, node):
+    def _use(self, node, hook="use"):
         if node is None or isinstance(node, (ast.Constant, ast.Lambda)):
             return node
-        return self._hook("use", node)
+        return self._hook(hook, node)
 
     def _name(self, name):
         """As the compiler has it: private names of a class are mangled."""
@@ -111,6 +112,9 @@ class _Rewriter(ast.NodeTransformer):
             used = [self._use(v) for v in value] if isinstance(value, list) else self._use(value)
             if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
                 setattr(node, field, used)
+        field = _ITERATED.get(type(node))
+        if field and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            setattr(node, field, self._use(getattr(node, field), "iterated"))
         return node
 
     # ── reads ───────────────────────────────────────────────────────────────────────────────────
@@ -144,9 +148,14 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Dict(self, node):
-        return self._hook("made", self.generic_visit(node))
+        self.generic_visit(node)
+        node.values = [
+            self._use(v, "spread" if k is None else "use") for k, v in zip(node.keys, node.values)
+        ]
+        return self._hook("made", node)
 
-    visit_DictComp = visit_Dict
+    def visit_DictComp(self, node):
+        return self._hook("made", self.generic_visit(node))
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
@@ -177,7 +186,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_keyword(self, node):
         self.generic_visit(node)
         if node.arg is None:  # **what C takes apart
-            node.value = self._use(node.value)
+            node.value = self._use(node.value, "spread")
         return node
 
     def visit_JoinedStr(self, node):
@@ -237,8 +246,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node):
         self.generic_visit(node)
-        if any(isinstance(t, (ast.Tuple, ast.List)) for t in node.targets):
-            node.value = self._use(node.value)
+        unpacked = [isinstance(t, (ast.Tuple, ast.List)) for t in node.targets]
+        if any(unpacked):  # what is bound whole as well is not a copy
+            node.value = self._use(node.value, "iterated" if all(unpacked) else "use")
         return node
 
     def visit_AnnAssign(self, node):
