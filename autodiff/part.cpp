@@ -1,10 +1,17 @@
-#include "autodiff/part.h"
+// Parts of a trace that are recorded as one (an if, a loop), to the tape that goes through them.
+//
+// The derivative of such a part is recorded behind what is there when a backward asks for it, as
+// differentiate() does with a whole graph. The part may give more for it than it did. A derivative
+// of higher order takes the part and what was recorded for its derivative as one part more; it
+// agrees with eager's to rounding. TraceError when it is asked for by a function that calls itself,
+// and where data decides whether anything arrives at an input.
 
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
 #include "autodiff/backprop.h"
+#include "autodiff/tape.h"
 #include "core/base/error.h"
 #include "core/dispatch/backend.h"
 #include "core/dispatch/fn.h"
@@ -144,7 +151,7 @@ OwnDerivativeRef derivative_of(Piece piece) {
 
 }  // namespace
 
-OwnDerivativeRef derivative_of_part(std::string_view name) {
+void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& results) {
   const Tracer* tracer = Tracer::current();
   Piece piece{std::string(name), tracer->epoch(), {}, {}, {}};
   if (const Tracer::Part* part = tracer->part()) {
@@ -152,7 +159,7 @@ OwnDerivativeRef derivative_of_part(std::string_view name) {
     piece.inputs = part->inputs;
     piece.results = part->results;
   }
-  return derivative_of(std::move(piece));
+  record_part(derivative_of(std::move(piece)), inputs, results);
 }
 
 }  // namespace lathe

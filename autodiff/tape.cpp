@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "autodiff/part.h"
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
@@ -484,10 +483,6 @@ std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& i
 
 void record_part(OwnDerivativeRef own, const Tensors& inputs, Tensors& outputs) {
   make_node(std::move(own), inputs, outputs, {}, {});
-}
-
-void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& results) {
-  record_part(derivative_of_part(name), inputs, results);
 }
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {

@@ -47,7 +47,8 @@ void Tracer::begin_history(const Tensor& t) {
   TensorImpl& impl = *t.impl();
   if (!impl.requires_grad) {
     impl.autograd = nullptr;
-  } else if (thread_state().grad_enabled && !(impl.autograd && impl.autograd->leaf())) {
+  } else if (!(impl.autograd && impl.autograd->leaf())) {
+    const GradMode on(true);
     const Tensor same_elements = shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape())));
     impl.autograd = same_elements.impl()->autograd;
   }

@@ -205,7 +205,7 @@ def scan(f, init, xs, length, reverse, dim, op="scan"):
 
 
 def scan_lists(f, carried, xs, length, reverse):
-    """A scan of f(list, list of rows) -> (list, list to be stacked), whose results nobody checks."""
+    """A scan of f(list, list of rows) -> (list, list to be stacked); nobody checks its results."""
     return _lathe._scan(part("scan", f), carried, xs, length, reverse)
 
 

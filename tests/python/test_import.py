@@ -68,7 +68,7 @@ def test_a_first_trace_imports_nothing_heavy():
     parts = (
         "callbacks", "calls", "class_dicts", "effects", "forms", "functions", "items", "lookups",
         "observer", "of_logging", "of_numpy", "operators", "patterns", "printing", "rewrite",
-        "sourceless", "sources", "symbolic", "texts",
+        "shown", "sourceless", "sources", "symbolic", "texts",
     )  # fmt: skip
     assert own <= {"lathe.jit.arrays", *UNHOOKED_PARTS, *(f"lathe.jit.observe.{p}" for p in parts)}
 
