@@ -312,6 +312,7 @@ Scanned scan_nothing(ScanFunction round, const Tensors& carried, const Tensors& 
         {.name = absl::StrCat("x", specs.size()), .type = type_of(t), .fixed_sizes = true});
   Scanned out{carried, {}};
   std::vector<TensorType> types;
+  const GradMode off(false);  // nothing that the round reads is asked for a gradient
   ir::trace(
       [&](const ir::Data& in) {
         const Scanned made = record_scan_of_nothing(*Tracer::current(), round, as_tensors(in), xs);

@@ -13,6 +13,7 @@
 #include "autodiff/backprop.h"
 #include "autodiff/tape.h"
 #include "core/base/error.h"
+#include "core/batch/batch.h"
 #include "core/dispatch/backend.h"
 #include "core/dispatch/fn.h"
 #include "graph/trace/tracer.h"
@@ -143,6 +144,8 @@ OwnDerivativeRef derivative_of(Piece piece) {
       refuse(*node,
              "a gradient is taken inside the trace through a branch, a loop or a function that is "
              "recorded as one");
+    if (Batch::current() != nullptr)
+      refuse(*node, "a vmap of gradients goes through a branch or a loop that is recorded as one");
     return Through(*now, piece, node).run(dys, sums);
   };
   return std::make_shared<const OwnDerivative>(

@@ -9,6 +9,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/replay.h"
+#include "graph/trace/tracer.h"
 
 namespace lathe {
 namespace {
@@ -465,6 +466,24 @@ std::shared_ptr<TapeNode> make_node(OwnDerivativeRef own, const Tensors& inputs,
 
 }  // namespace
 
+namespace {
+
+/// What a loop or branch of a trace is to the tape, its graph says alone.
+void refuse_inside_a_part(const OwnDerivative& own, const Tensors& inputs) {
+  ir::Tracer* tracer = ir::Tracer::current();
+  if (tracer == nullptr || tracer->depth() == 0 || !thread_state().grad_enabled) return;
+  for (const Tensor& x : inputs)
+    if (x.defined() && (x.requires_grad() || tracer->may_have_history(x)))
+      throw TraceError({.op = own.name,
+                        .problem = "its own derivative would be lost: it is called in a branch or "
+                                   "a loop that is recorded as one",
+                        .got = to_string(type_of(x)),
+                        .next = "call it outside of the loop, under lt.no_grad(), or write the "
+                                "derivative with ops"});
+}
+
+}  // namespace
+
 std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& inputs,
                                           Tensors& outputs, absl::Span<const bool> left_out,
                                           SavedPlaces saved) {
@@ -478,6 +497,7 @@ std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& i
            .expected = "arguments that need no gradient, or leaves whose gradient is "
                        "taken inside",
            .next = "call it under lt.no_grad(), or call backward() inside of the trace"});
+  refuse_inside_a_part(*own, inputs);
   return make_node(std::move(own), inputs, outputs, left_out, saved);
 }
 

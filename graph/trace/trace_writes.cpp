@@ -215,7 +215,9 @@ std::optional<Tracer::Part> Tracer::part_of(Node* node, const Tensors& inputs,
 void Tracer::pass_history(Structure structure, Node* node, const Tensors& tracked,
                           const Data& results, absl::Span<const Tensor> written) {
   if (tracked.empty() || tape() == nullptr) return;
-  Tensors in, out(written.begin(), written.end());
+  Tensors in, out;
+  for (const Tensor& t : written)  // a leaf is one also after it was written to
+    if (!t.impl()->autograd || !t.impl()->autograd->leaf()) out.push_back(t);
   for (const Tensor& t : tracked) {
     const auto is_t = [&](const Tensor& known) { return same(known, t); };
     if (t.requires_grad() && std::none_of(in.begin(), in.end(), is_t)) in.push_back(t);

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "graph/trace/tracer.h"
 #include "python/bindings/call.h"
 #include "python/bindings/later.h"
 #include "python/bindings/signals.h"
@@ -214,6 +215,10 @@ void add_autograd(nb::module_& m) {
       "Whether operations are recorded on this thread.");
   m.def("_history_beyond", [](nb::handle ys, nb::handle xs) {
     return history_beyond(tensors_of(ys, "grad"), tensors_of(xs, "grad"));
+  });
+  m.def("_may_have_history", [](nb::handle x) {
+    ir::Tracer* tracer = ir::Tracer::current();
+    return tracer != nullptr && tracer->may_have_history(tensor_of(x.ptr()));
   });
   m.def("_tracked_below", [](nb::handle ys) {
     for (const Tensor& y : tensors_of(ys, "grad"))

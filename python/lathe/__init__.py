@@ -37,7 +37,7 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 _PARTS = (
     "amp", "array_api", "autograd", "backends", "compat", "cuda", "distributions", "fft", "func",
     "jit", "library", "linalg", "masked", "mps", "nn", "optim", "profiler", "return_types",
-    "serialization", "signal", "special", "utils", "xpu",
+    "serialization", "signal", "special", "testing", "utils", "xpu",
     "random",  # not an op: a module
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}

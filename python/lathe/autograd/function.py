@@ -169,7 +169,9 @@ class Function:
         """Runs forward(), and gives its result a place in the history."""
         tensors = [a if isinstance(a, Tensor) else None for a in args]
         wanted = tuple(t is not None and t.requires_grad for t in tensors)
-        tracked = _lathe.is_grad_enabled() and any(wanted)
+        tracked = _lathe.is_grad_enabled() and (
+            any(wanted) or any(t is not None and _lathe._may_have_history(t) for t in tensors)
+        )
         ctx = FunctionCtx(cls.__name__, wanted if tracked else (False,) * len(args))
         before = _lathe._set_grad_enabled(False)
         try:

@@ -16,14 +16,14 @@ class Record:
     """What was recorded between tensors `xs` and tensors `ys`.
 
     `goes_on`: ys depend on more than xs, so that who runs us may differentiate them (a function in
-    a function, a tensor that the function closes over), and `wanted` says that it does; else
-    nothing that is handed out has a history. `create`: the computation of derivatives is recorded,
-    here or below a vmap.
+    a function, a tensor that the function closes over, what a recorded loop hands on), and `wanted`
+    says that it does; else nothing that is handed out has a history. `create`: the computation of
+    derivatives is recorded, here or below a vmap.
     """
 
-    def __init__(self, xs, ys, wanted):
+    def __init__(self, xs, ys, wanted, handed_on=False):
         self.xs, self.ys = xs, ys
-        self.goes_on = wanted and _lathe._history_beyond(ys, xs)
+        self.goes_on = wanted and (handed_on or _lathe._history_beyond(ys, xs))
         self.create = self.goes_on or (wanted and _lathe._tracked_below(ys))
 
     def handed_out(self, value):
@@ -46,6 +46,7 @@ class Recorded(Record):
         self.name, self.aux = name, None
         wanted = _lathe.is_grad_enabled()
         leaves, self.inside = trees.flatten(args)
+        handed_on = any(_lathe._may_have_history(x) for x in leaves if isinstance(x, Tensor))
         with enable_grad():
             xs = [of_its_own(name, x) for x in leaves]
             result = function(*trees.unflatten(self.inside, xs))
@@ -60,7 +61,7 @@ class Recorded(Record):
                 refuse(name, "the function gives what is no tensor", type(y).__name__,
                        "tensors, in tuples, lists and dicts",
                        "return other values with has_aux=True", _lathe.TypeError)  # fmt: skip
-        super().__init__(xs, ys, wanted)
+        super().__init__(xs, ys, wanted, handed_on)
         if has_aux:
             self.aux = trees.mapped(self.handed_out, self.aux)
 
@@ -75,7 +76,11 @@ def of_its_own(name, x):
                "floating or complex tensors", "leave it out of argnums, or close over it",
                _lathe.DTypeError)  # fmt: skip
     # Of its own in the history: what else the function may know of x does not count.
-    return x.clone() if x.requires_grad else _lathe._unrecorded(x).requires_grad_()
+    if x.requires_grad:
+        return x.clone()
+    if _lathe._may_have_history(x):
+        return x.clone().requires_grad_()
+    return _lathe._unrecorded(x).requires_grad_()
 
 
 def gradients(ys, xs, seeds, keep, create):

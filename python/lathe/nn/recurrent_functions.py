@@ -68,9 +68,21 @@ def _run(mode, data, weights, start, backwards):
         state = _next(mode, rows[0], state, w_hh, b_hh, projection)
         return list(state), [state[0]]
 
-    projected = ops.linear(data, w_ih, b_ih)
-    state, stacked = _structures.scan_lists(step, start, [projected], projected.shape[0], backwards)
-    return stacked[0], tuple(state)
+    projected, outputs = ops.linear(data, w_ih, b_ih), []
+    kinds = {t.dtype for t in (projected, w_hh, *start)}
+    if len(kinds) > 1 or _lathe._autocast() is not _lathe.float32:
+        # A loop keeps its dtypes: those that the first step gives.
+        first, rest = (-1, slice(0, -1)) if backwards else (0, slice(1, None))
+        start, outputs = step(start, [projected[first]])
+        projected, outputs = projected[rest], [ops.unsqueeze(outputs[0], 0)]
+        if projected.shape[0] == 0:
+            return outputs[0], tuple(start)
+    state, (stacked,) = _structures.scan_lists(
+        step, start, [projected], projected.shape[0], backwards
+    )
+    if outputs:
+        stacked = ops.cat([stacked, *outputs] if backwards else [*outputs, stacked])
+    return stacked, tuple(state)
 
 
 def _run_packed(mode, data, sizes, weights, start, backwards):

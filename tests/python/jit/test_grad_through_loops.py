@@ -297,3 +297,99 @@ def test_recurrent_layers_are_one_program_for_every_length(kind, options):
         assert [p.grad.tolist() for p in layer.parameters()] == grads
         assert lt.equal(forward(x)[0], layer(x)[0])
     assert traced.counts["traces"] == forward.counts["traces"] == 1
+
+
+def test_recurrent_layers_of_mixed_dtypes():
+    x = lt.randn(5, 2, 4)
+    layers = [
+        lt.nn.RNN(4, 6), lt.nn.GRU(4, 6), lt.nn.LSTM(4, 6, bidirectional=True),
+        lt.nn.LSTM(4, 6, proj_size=3),
+    ]  # fmt: skip
+
+    def mixed(layer, x):
+        with lt.autocast("cpu", dtype=lt.bfloat16):
+            return layer(x)[0]
+
+    for layer in layers:
+        for length in (5, 1):
+            given = x[:length]
+            y = mixed(layer, given)
+            assert lt.equal(lt.trace(mixed)(layer, given), y)
+            assert lt.allclose(y.float(), layer(given)[0], atol=0.05)
+        layer.double()
+        y = layer(x)[0]
+        assert y.dtype == lt.float64 and lt.allclose(y, layer(x.double())[0])
+
+
+class Squared(lt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2 * ctx.saved_tensors[0]
+
+
+def test_a_derivative_of_the_programs_own_in_a_loop_is_refused():
+    w = lt.tensor(2.0, requires_grad=True)
+
+    def read(x):
+        return lt.fori_loop(0, x.shape[0], lambda i, h: h * Squared.apply(w) + w, lt.ones(()))
+
+    def carried(x):
+        return lt.fori_loop(0, x.shape[0], lambda i, h: Squared.apply(h) + 1, w)
+
+    for f in (read, carried):
+        with pytest.raises(lt.TraceError, match="its own derivative would be lost"):
+            lt.trace(f)(lt.ones(3))
+        with lt.no_grad():
+            assert lt.equal(lt.trace(f)(lt.ones(3)), f(lt.ones(3)))
+
+
+def test_a_leaf_that_a_loop_writes_to_stays_one():
+    v = lt.tensor(1.5, requires_grad=True)
+
+    def step(w, x):
+        def body(i, h):
+            with lt.no_grad():
+                w.mul_(0.5)
+            return h * v
+
+        y = lt.fori_loop(0, x.shape[0], body, x.sum())
+        y.backward()
+        return y.detach()
+
+    found = []
+    for f in (step, lt.trace(step)):
+        w, v.grad = lt.tensor(2.0, requires_grad=True), None
+        y = f(w, lt.ones(3))
+        assert w.is_leaf
+        (w * w).backward()
+        found.append((y.item(), w.item(), w.grad.item(), v.grad.item()))
+    assert found[0] == found[1]
+
+
+def test_gradients_of_what_a_loop_hands_on():
+    """Taken outside: they go through the gradients that its rounds take."""
+    w = lt.tensor(2.0, requires_grad=True)
+    v = lt.tensor(0.5, requires_grad=True)
+
+    def descend(x):
+        inner = lt.func.grad(lambda q: q * q * q * v)
+        return lt.fori_loop(0, x.shape[0], lambda i, p: p - 0.01 * inner(p), w)
+
+    found = []
+    for f in (descend, lt.trace(descend)):
+        w.grad = v.grad = None
+        f(lt.ones(3)).backward()
+        found.append((w.grad, v.grad))
+    for a, b in zip(*found):
+        assert lt.allclose(a, b, rtol=1e-5)
+
+
+def test_a_scan_of_nothing_reads_what_requires_grad():
+    w = lt.tensor(2.0, requires_grad=True)
+    carried, ys = lt.scan(lambda h, row: (h * w, h + row), lt.ones(()), lt.ones(0))
+    assert carried.item() == 1 and ys.shape == (0,)
