@@ -194,12 +194,16 @@ def test_several_threads_change_levels():
     log = logging.getLogger("tests.threads")
     log.setLevel(logging.WARNING)
     captured = lt.trace(lambda x: x * (2 if log.isEnabledFor(logging.DEBUG) else 3))
-    over = threading.Event()
+    over, failed = threading.Event(), []
 
     def change():
         while not over.is_set():
-            log.setLevel(logging.WARNING)
-            log.setLevel(logging.DEBUG)
+            try:
+                log.setLevel(logging.WARNING)
+                log.setLevel(logging.DEBUG)
+            except Exception as e:  # noqa: BLE001, code with hooks runs here, too
+                failed.append(e)
+                raise
 
     thread = threading.Thread(target=change)
     thread.start()
@@ -210,6 +214,7 @@ def test_several_threads_change_levels():
             assert "is not there any more when it has run" in str(e)
     over.set()
     thread.join()
+    assert not failed
     captured(lt.ones(1))
     assert log._cache.get(logging.DEBUG) in (None, True)  # no stale answer has stayed
     same(captured(lt.ones(1)), lt.ones(1) * 2)

@@ -15,7 +15,9 @@ class Core(Recording, Names):
     than their own, no other thread may begin: who captures holds `lock`."""
 
     lock = RLock()
-    _live = False  # also when all else is forgotten: functions that outlive the capture ask
+    # Also when all else is forgotten: functions that outlive the capture ask, and other threads
+    # that are in code with hooks.
+    _live, _busy, _thread, alike = False, 0, None, ()
 
     def __init__(self, varying=frozenset(), concrete=(), inputs=True):
         super().__init__(varying, set(concrete), inputs)
@@ -81,7 +83,10 @@ class Core(Recording, Names):
         return self._cells.get(id(function), {}).get(name)
 
     def on(self):
-        return self._live and not self._busy and get_ident() == self._thread
+        return self._live and not self._busy and self.is_own_thread()
+
+    def is_own_thread(self):
+        return get_ident() == self._thread
 
     def resting(self):
         """While it is entered, code runs as it is: the observer's own, or what may be trusted."""
