@@ -22,6 +22,7 @@
 
 #include "core/infer/rules.h"
 #include "kernels/own/copy.h"
+#include "kernels/own/few.h"
 #include "kernels/own/implementations.h"
 #include "kernels/own/scan.h"
 #include "kernels/runtime/scratch.h"
@@ -162,25 +163,6 @@ template <int N, class F>
   (std::make_integer_sequence<int, N>{});
 }
 
-/// Of a square of vectors, what was lane j of vector i becomes lane i of vector j.
-template <class T>
-[[gnu::always_inline]] inline void turn(typename Vector<T>::type* v) {
-  if constexpr (Vector<T>::lanes == 2) {
-    const auto a = v[0], b = v[1];
-    v[0] = __builtin_shufflevector(a, b, 0, 2);
-    v[1] = __builtin_shufflevector(a, b, 1, 3);
-  } else {
-    const auto low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
-    const auto high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
-    const auto low_after = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-    const auto high_after = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-    v[0] = __builtin_shufflevector(low, low_after, 0, 1, 4, 5);
-    v[1] = __builtin_shufflevector(low, low_after, 2, 3, 6, 7);
-    v[2] = __builtin_shufflevector(high, high_after, 0, 1, 4, 5);
-    v[3] = __builtin_shufflevector(high, high_after, 2, 3, 6, 7);
-  }
-}
-
 /// The first prefixes of kTogether chains that have come to `state`, from neighbours to neighbours
 /// (towards the front, if backwards): of as many elements of the n as make whole tiles, which it
 /// returns.
@@ -194,16 +176,16 @@ int64_t run_tiles(T* state, const T* const* from, T* const* to, int64_t n) {
   for (; i + kLanes <= n; i += kLanes) {
     const int64_t at = kBackwards ? 1 - kLanes - i : i;
     unrolled<kVectors>([&](auto g) __attribute__((always_inline)) {
-      typename V::type v[kLanes];
+      typename Few<T>::Vector v[kLanes];
       unrolled<kLanes>([&](auto c) __attribute__((always_inline)) {
         v[c] = V::load(from[g * kLanes + c] + at);
       });
-      turn<T>(v);
+      Few<T>::transpose(v);
       unrolled<kLanes>([&](auto k) __attribute__((always_inline)) {
         constexpr int64_t kNext = kBackwards ? kLanes - 1 - k : k;
         v[kNext] = s[g] = F::combine(s[g], v[kNext]);
       });
-      turn<T>(v);
+      Few<T>::transpose(v);
       unrolled<kLanes>([&](auto c) __attribute__((always_inline)) {
         V::store(to[g * kLanes + c] + at, v[c]);
       });
