@@ -124,7 +124,7 @@ bool run_now(const Op& op, Args args, Outputs& outputs, bool wanted) {
   if (!after || !entries(Kind::composite).empty()) return false;
   CallKey key;
   if (!take(op, args, key)) return false;
-  CallsOfAKind* kind = all.find(op, key.words, "");
+  CallsOfAKind* kind = all.find(op.id, key.words, op.public_name());
   if (kind == nullptr || !kind->due(wanted ? 0 : *after) || writes_what_it_reads(op, args))
     return false;
   if (!kind->served() && !suits(op)) {
@@ -136,21 +136,76 @@ bool run_now(const Op& op, Args args, Outputs& outputs, bool wanted) {
   return false;
 }
 
+Tensors tensors_of(const ir::Data& data) {
+  Tensors out;
+  for (const ir::Datum& d : data) out.push_back(d.tensor());
+  return out;
+}
+
+RepeatedCalls& known_loops() {
+  static auto& all = *new RepeatedCalls;
+  return all;
+}
+
+std::optional<Tensors> run_loop_now(std::string_view name, const Tensors& inputs,
+                                    absl::FunctionRef<Tensors(const Tensors&)> body, bool wanted) {
+  const std::optional<int64_t> after = fuse_after();
+  if (!after) return std::nullopt;
+  CallKey key;
+  key.words.push_back(uint64_t{thread_state().grad_enabled} << 32);
+  key.take(name);
+  for (const Tensor& t : inputs) {
+    if (t.impl()->view) refresh(t);
+    if (!key.take(t.impl())) return std::nullopt;
+  }
+  CallsOfAKind* kind = known_loops().find(0, key.words, name);
+  if (kind == nullptr || !kind->due(wanted ? 0 : *after)) return std::nullopt;
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < inputs.size(); ++i) all.push_back(absl::StrCat("x", i));
+    return all;
+  };
+  const auto results =
+      kind->run(ir::Data(inputs.begin(), inputs.end()), names, [&](const ir::Data& in) {
+        const Tensors made = body(tensors_of(in));
+        return ir::Data(made.begin(), made.end());
+      });
+  if (!results) return std::nullopt;
+  return tensors_of(*results);
+}
+
+/// Is this call, which `run` is, a program's? What was chosen before, where that is followed.
+bool choose(absl::FunctionRef<bool(bool wanted)> run) {
+  CompositeChoices* choices = t_choices;
+  if (choices == nullptr) return run(false);
+  if (choices->follows) return choices->take() && run(true);
+  const bool ran = run(false);
+  choices->programs.push_back(ran);
+  return ran;
+}
+
 }  // namespace
 
 bool run_composite(const Op& op, Args args, Outputs& outputs) {
-  CompositeChoices* choices = t_choices;
-  if (choices == nullptr) return run_now(op, args, outputs, /*wanted=*/false);
-  if (choices->follows) return choices->take() && run_now(op, args, outputs, /*wanted=*/true);
-  const bool ran = run_now(op, args, outputs, /*wanted=*/false);
-  choices->programs.push_back(ran);
-  return ran;
+  return choose([&](bool wanted) { return run_now(op, args, outputs, wanted); });
+}
+
+std::optional<Tensors> run_loop(std::string_view name, const Tensors& inputs,
+                                absl::FunctionRef<Tensors(const Tensors&)> body) {
+  std::optional<Tensors> out;
+  const ThreadState& state = thread_state();
+  if (state.backend != nullptr || state.observers != nullptr) return out;
+  choose([&](bool wanted) {
+    out = run_loop_now(name, inputs, body, wanted);
+    return out.has_value();
+  });
+  return out;
 }
 
 CompositeChoices* set_choices(CompositeChoices* choices) {
   return std::exchange(t_choices, choices);
 }
 
-std::string composites_text() { return known().text(); }
+std::string composites_text() { return absl::StrCat(known().text(), known_loops().text()); }
 
 }  // namespace lathe::jit

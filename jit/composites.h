@@ -4,7 +4,11 @@
 // function is, and keeps its program if that starts fewer kernels than the expansion.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/dispatch/call.h"
@@ -17,6 +21,12 @@ namespace lathe::jit {
 /// in a list, where the expansion draws, reads data, or hands on what it was given, and where it
 /// fails: its error is then the expansion's own.
 bool run_composite(const Op& op, Args args, Outputs& outputs);
+
+/// The same for a loop of rounds, `body`, which is all that its name says of it, applied to these
+/// inputs. Nothing where run_composite() is false, and while something records what eager code
+/// does.
+std::optional<Tensors> run_loop(std::string_view name, const Tensors& inputs,
+                                absl::FunctionRef<Tensors(const Tensors&)> body);
 
 /// Which calls of composites ran as programs, one after the other. What is done twice, and has to
 /// keep the same for its derivative both times, notes them in the first run and follows them in the

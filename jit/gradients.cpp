@@ -112,7 +112,7 @@ bool run_gradient_program(const Grad::Data& data, Grads& out) {
   if (!after || (*after > 0 && dy.numel().value() < kLeast)) return false;
   CallKey key;
   if (!take(data, key)) return false;
-  CallsOfAKind* kind = all.find(op, key.words, " backward");
+  CallsOfAKind* kind = all.find(op.id, key.words, absl::StrCat(op.public_name(), " backward"));
   if (kind == nullptr || !kind->due(*after)) return false;
   if (run(*kind, data, out)) return true;
   if (kind->refused()) all.note_refusal(op);

@@ -27,12 +27,20 @@ class NumberedTraces final : public FunctionCallbacks {
   int64_t number_;
 };
 
-/// How many kernels the call starts as it is; -1 if it does what one program cannot do for it.
+constexpr int kOfALoop = 1 << 20;  // more than any program starts: rounds are known at the call
+
+/// How many kernels the call starts as it is, those of each round of a loop among them; -1 if it
+/// does what one program cannot do for it.
 int launches_of(const ir::Graph& graph) {
   int count = 0;
   bool plain = true;
   ir::for_each_node(graph.body(), [&](const ir::Node* n) {
     const Op* op = n->op();
+    if (n->structure() == ir::Structure::for_) {
+      count += kOfALoop;
+      return;
+    }
+    if (n->structure() == ir::Structure::yield) return;
     plain &= op != nullptr && op->kind != Kind::random && op->extra.host == HostCall::none;
     if (!plain || op->kind == Kind::view) return;
     count += n->out(0)->type().tensor() != nullptr;
@@ -164,12 +172,12 @@ std::optional<ir::Data> CallsOfAKind::run(const ir::Data& inputs, Names names, B
 
 // ── all calls ───────────────────────────────────────────────────────────────────────────────────
 
-CallsOfAKind* RepeatedCalls::find(const Op& op, absl::Span<const uint64_t> key,
-                                  std::string_view what) {
+CallsOfAKind* RepeatedCalls::find(uint32_t id, absl::Span<const uint64_t> key,
+                                  std::string_view name) {
   const std::lock_guard<ForkSafeMutex> hold(mutex_);
   if (const auto found = kinds_.find(key); found != kinds_.end()) return found->second.get();
-  if (++count_[op.id] > kMostKinds) return nullptr;
-  auto made = std::make_unique<CallsOfAKind>(absl::StrCat(op.public_name(), what));
+  if (++count_[id] > kMostKinds) return nullptr;
+  auto made = std::make_unique<CallsOfAKind>(std::string(name));
   return (kinds_[std::vector<uint64_t>(key.begin(), key.end())] = std::move(made)).get();
 }
 

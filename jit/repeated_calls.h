@@ -30,13 +30,11 @@ class CallKey {
   /// host.
   bool take(const Arg& a);
   bool take(const TensorImpl* t);
+  bool take(std::string_view text);
   bool mark(uint64_t tag, bool answer) {
     words.push_back(tag);
     return answer;
   }
-
- private:
-  bool take(std::string_view text);
 };
 
 /// Calls of one kind.
@@ -80,9 +78,9 @@ class RepeatedCalls {
     return op.id >= kMostDefinitions || off_[op.id].load(std::memory_order_relaxed);
   }
   void turn_off(const Op& op) { off_[op.id].store(true, std::memory_order_relaxed); }
-  /// The kind of this key, whose first word is the definition's id; `what` of the
-  /// op it is, people read behind its name. Null where the op has too many.
-  CallsOfAKind* find(const Op& op, absl::Span<const uint64_t> key, std::string_view what);
+  /// The kind of this key, whose first word is the definition's id, for calls that people know as
+  /// `name`. Null where the definition has too many.
+  CallsOfAKind* find(uint32_t id, absl::Span<const uint64_t> key, std::string_view name);
   /// After a refusal: an op of which nothing is ever worth it is not asked again.
   void note_refusal(const Op& op);
   std::string text();

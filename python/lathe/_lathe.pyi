@@ -86,6 +86,7 @@ _same_elements: Any
 _same_tensor: Any
 _save_tensor: Any
 _scan: Any
+_scan_of_a_kind: Any
 _set_autocast: Any
 _set_check_nan: Any
 _set_grad_enabled: Any

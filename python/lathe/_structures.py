@@ -204,9 +204,11 @@ def scan(f, init, xs, length, reverse, dim, op="scan"):
     return start.build(carried), ys.first.build(stacked)
 
 
-def scan_lists(f, carried, xs, length, reverse):
-    """A scan of f(list, list of rows) -> (list, list to be stacked); nobody checks its results."""
-    return _lathe._scan(part("scan", f), carried, xs, length, reverse)
+def scan_of_a_kind(name, f, carried, xs, constants, reverse):
+    """A scan of f(carried, rows, constants) -> (carried, what is stacked), all of them lists of
+    tensors, which nobody checks. f reads nothing else, and its name says what it does: what eager
+    code calls again and again is a program."""
+    return _lathe._scan_of_a_kind(name, part("scan", f), carried, xs, constants, reverse)
 
 
 def _axis_back(op, y, dim):

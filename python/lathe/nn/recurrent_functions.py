@@ -64,8 +64,13 @@ def _run(mode, data, weights, start, backwards):
     """One direction of one layer: (outputs, the last state)."""
     w_ih, w_hh, b_ih, b_hh, projection = weights
 
-    def step(state, rows):
-        state = _next(mode, rows[0], state, w_hh, b_hh, projection)
+    own = [w_hh, b_hh, projection]
+    there = [w is not None for w in own]
+    constants = [w for w in own if w is not None]
+
+    def step(state, rows, weights):
+        weights = iter(weights)
+        state = _next(mode, rows[0], state, *(next(weights) if t else None for t in there))
         return list(state), [state[0]]
 
     projected, outputs = ops.linear(data, w_ih, b_ih), []
@@ -73,13 +78,15 @@ def _run(mode, data, weights, start, backwards):
     if len(kinds) > 1 or _lathe._autocast() is not _lathe.float32:
         # A loop keeps its dtypes: those that the first step gives.
         first, rest = (-1, slice(0, -1)) if backwards else (0, slice(1, None))
-        start, outputs = step(start, [projected[first]])
+        start, outputs = step(start, [projected[first]], constants)
         projected, outputs = projected[rest], [ops.unsqueeze(outputs[0], 0)]
         if projected.shape[0] == 0:
             return outputs[0], tuple(start)
-    state, (stacked,) = _structures.scan_lists(
-        step, start, [projected], projected.shape[0], backwards
-    )
+    kind = zip(("bias", "projection", "backwards"), (*there[1:], backwards))
+    state, (stacked,) = _structures.scan_of_a_kind(
+        " ".join([mode, *(part for part, is_there in kind if is_there)]),
+        step, start, [projected], constants, backwards,
+    )  # fmt: skip
     if outputs:
         stacked = ops.cat([stacked, *outputs] if backwards else [*outputs, stacked])
     return stacked, tuple(state)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import lathe as lt
-from lathe import nn
+from lathe import _lathe, nn
 from lathe.nn.utils import rnn
+from lathe.utils.checkpoint import checkpoint
 
 
 def sigmoid(x):
@@ -226,16 +227,100 @@ def test_a_step_says_which_gates_are_missing():
         lt.ops.gru_step(lt.zeros(2, 8), lt.zeros(2, 8), state)
 
 
-@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
-def test_a_layer_keeps_its_bits_when_its_steps_become_programs(kind):
+@pytest.fixture
+def fuse_after():
+    """Sets the flag, and says of which layers programs run now."""
+    before = lt.get_flag("fuse_after")
+    yield lambda count: lt.set_flag("fuse_after", count)
+    lt.set_flag("fuse_after", before)
+
+
+def programs(mode):
+    return [line for line in _lathe._composites().splitlines() if line.startswith(mode)]
+
+
+def outcome(layer, x, hx=None):
+    """The bytes of results and gradients, and of results without history."""
+    out, ends = layer(x, hx)
+    ends = ends if isinstance(ends, tuple) else (ends,)
+    loss = sum((t * t).sum() for t in (out, *ends))
+    given = [x, *layer.parameters(), *((hx if isinstance(hx, tuple) else (hx,)) if hx else ())]
+    found = [out, *ends, *lt.autograd.grad(loss, given)]
+    with lt.no_grad():
+        found.append(layer(x, hx)[0])
+    return b"".join(t.detach().numpy().tobytes() for t in found)
+
+
+LAYERS = [
+    ("RNN", "RNN_TANH", {}),
+    ("RNN", "RNN_RELU", {"nonlinearity": "relu", "bias": False}),  # not an op
+    ("GRU", "GRU", {}), ("GRU", "GRU", {"bidirectional": True, "batch_first": True}),
+    ("LSTM", "LSTM", {"bidirectional": True}), ("LSTM", "LSTM", {"bias": False}),
+    ("LSTM", "LSTM", {"proj_size": 2}), ("LSTM", "LSTM", {"dtype": lt.float64}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, mode, settings", LAYERS)
+def test_a_layer_that_runs_as_a_program_keeps_its_bits(kind, mode, settings, fuse_after):
     lt.manual_seed(0)
-    net, x = getattr(lt.nn, kind)(5, 7), lt.randn(6, 3, 5, requires_grad=True)
-    found = []
-    for _ in range(8):  # steps by ops, then as programs
-        net.zero_grad()
-        x.grad = None
-        out, _ = net(x)
-        (out * out).sum().backward()
-        found.append(b"".join(t.numpy().tobytes() for t in (out.detach(), x.grad)))
-        found[-1] += b"".join(w.grad.numpy().tobytes() for w in net.parameters())
-    assert len(set(found)) == 1
+    layer = getattr(nn, kind)(5, 7, num_layers=2, **settings)
+    dtype = settings.get("dtype", lt.float32)
+    for size in ((6, 3, 5), (1, 1, 5), (9, 4, 5), (2, 5)):
+        x = lt.randn(*size, dtype=dtype, requires_grad=True)
+        fuse_after(-1)
+        wanted = outcome(layer, x)
+        fuse_after(0)
+        assert outcome(layer, x) == wanted and outcome(layer, x) == wanted
+    assert programs(mode)
+
+
+def test_a_layer_becomes_a_program_while_it_is_called(fuse_after):
+    fuse_after(3)
+    layer = nn.LSTM(5, 11, num_layers=1, dtype=lt.float64)  # of a kind that no other test has
+    x = lt.randn(6, 3, 5, dtype=lt.float64, requires_grad=True)
+    hx = tuple(lt.randn(1, 3, 11, dtype=lt.float64, requires_grad=True) for _ in range(2))
+    assert len({outcome(layer, x, hx) for _ in range(8)}) == 1
+
+
+def test_a_layer_that_is_computed_again_runs_as_it_did(fuse_after):
+    fuse_after(2)
+    layer, x = nn.GRU(5, 7, 2, dropout=0.4, dtype=lt.float64), lt.randn(6, 3, 5, dtype=lt.float64)
+    x.requires_grad_()
+    found = set()
+    for _ in range(4):
+        for call in (lambda f: checkpoint(f, x, use_reentrant=False), lambda f: f(x)):
+            lt.manual_seed(1)
+            loss = call(lambda t: layer(t)[0]).square().sum()
+            grads = lt.autograd.grad(loss, [x, *layer.parameters()])
+            found.add(b"".join(g.numpy().tobytes() for g in grads))
+    assert len(found) == 1
+
+
+def test_transforms_of_a_layer_that_runs_as_a_program(fuse_after):
+    layer, x = nn.GRU(3, 4, dtype=lt.float64), lt.randn(6, 5, 2, 3, dtype=lt.float64)
+    one, tangent = x[0], lt.randn(5, 2, 3, dtype=lt.float64)
+
+    def found():
+        f = lambda t: layer(t)[0]  # noqa: E731
+        yield lt.func.vmap(f)(x)
+        yield lt.func.jacrev(f)(one)
+        yield lt.func.jvp(f, (one,), (tangent,))[1]
+        yield lt.func.vmap(lt.func.grad(lambda t: f(t).square().sum()))(x)
+
+    fuse_after(-1)
+    wanted = [t.detach().numpy().tobytes() for t in found()]
+    fuse_after(0)
+    layer(one), layer(one)
+    assert [t.detach().numpy().tobytes() for t in found()] == wanted
+    small = lt.randn(3, 1, 3, dtype=lt.float64, requires_grad=True)
+    assert lt.autograd.gradgradcheck(lambda t: layer(t)[0], (small,))
+
+
+def test_a_weight_that_was_written_to_is_noticed(fuse_after):
+    fuse_after(0)
+    layer, x = nn.LSTM(3, 4), lt.randn(5, 2, 3)
+    loss = layer(x)[0].sum()
+    with lt.no_grad():
+        layer.weight_hh_l0.add_(1)
+    with pytest.raises(lt.AutogradError, match="was written to since"):
+        loss.backward()
