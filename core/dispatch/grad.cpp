@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/dispatch/contract_grad.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replay.h"
 #include "core/infer/rules.h"
@@ -311,82 +312,6 @@ Grads put_gradient_of(Grad g, const Tensor& dy) {
 /// A cotangent may lie in any order, as an expanded one does; some views are of memory in rows.
 Grads put_gradient(Grad g) {
   return in_rows_if_refused(g.dy(), [&](const Tensor& dy) { return put_gradient_of(g, dy); });
-}
-
-// ── contract ────────────────────────────────────────────────────────────────────────────────────
-
-/// The last axes in this order.
-Tensor permuted(const Tensor& x, const std::vector<int>& order) {
-  const int n = static_cast<int>(order.size()), lead = x.rank() - n;
-  int first = 0, last = n - 1;
-  while (first < n && order[static_cast<size_t>(first)] == first) ++first;
-  if (first == n) return x;
-  while (order[static_cast<size_t>(last)] == last) --last;
-  std::vector<int> turned(order);
-  std::swap(turned[static_cast<size_t>(first)], turned[static_cast<size_t>(last)]);
-  if (std::is_sorted(turned.begin(), turned.end()))
-    return shape_ops<Tensor>::transpose(x, last - n, first - n);
-  Shape axes;
-  for (int i = 0; i < lead; ++i) axes.push_back(Int(i));
-  for (int i : order) axes.push_back(Int(lead + i));
-  return shape_ops<Tensor>::permute(x, axes);
-}
-
-/// The shape that an adjoint's result has: an operand's own axes behind the batch axes of others.
-Shape adjoint_shape(const Op& adjoint, const Shape& own, const Tensor& a, const Tensor& b) {
-  const Formula& f = adjoint.formula;
-  if (!f.out.batch) return own;
-  auto lead = [](const Tensor& t, const FormulaOperand& o) {
-    return IntSpan(t.shape()).first(t.shape().size() - o.axes.size());
-  };
-  Shape shape = broadcast_shapes(adjoint.name(), lead(a, f.a), lead(b, f.b));
-  shape.insert(shape.end(), own.end() - static_cast<ptrdiff_t>(f.out.axes.size()), own.end());
-  return shape;
-}
-
-/// A trilinear form in the tensors of three roles: the cotangent of one is the form in the other
-/// two, of which that of the op's own result is `dy`.
-Tensor contraction_gradient(Grad g, int operand) {
-  const Op& op = g.op();
-  const auto own = operand_roles(op.role);
-  const int wanted = own[static_cast<size_t>(operand)];
-  std::array<Tensor, 3> by_role;
-  by_role[static_cast<size_t>(op.role)] = g.dy();
-  const Tensor other = g.x(1 - operand);
-  by_role[static_cast<size_t>(own[static_cast<size_t>(1 - operand)])] =
-      is_complex(other.dtype()) ? math_ops<Tensor>::conj(other) : other;
-  const auto roles = operand_roles(wanted);
-  Tensor a = by_role[static_cast<size_t>(roles[0])], b = by_role[static_cast<size_t>(roles[1])];
-  const Op* to = op.roles[static_cast<size_t>(wanted)];
-  if (to == nullptr) {
-    to = op.roles[0];
-    const PermutedRoles& as_itself = *to->formula.itself[static_cast<size_t>(wanted - 1)];
-    if (as_itself.swapped) std::swap(a, b);
-    a = permuted(a, as_itself.axes[0]);
-    b = permuted(b, as_itself.axes[1]);
-  }
-  absl::InlinedVector<Arg, 8> args{Arg(a), Arg(b)}, sizes;
-  ArgList shape;
-  for (size_t i = 2; i < to->schema.params.size(); ++i) {
-    const Param& p = to->schema.params[i];
-    if (static_cast<int>(i) == to->formula.shape) {
-      for (Int size : adjoint_shape(*to, g.shape(operand), a, b)) sizes.push_back(Arg(size));
-      shape = {sizes.data(), sizes.size()};
-      args.push_back(Arg(shape));
-      continue;
-    }
-    const bool passed_on = static_cast<int>(i) != to->formula.out_dtype;
-    const int from = passed_on ? op.schema.find(p.name) : -1;
-    args.push_back(from >= 0 ? g.arg(from) : p.default_value[0]);
-  }
-  return call(*to, absl::MakeConstSpan(args))[0];
-}
-
-Grads contract_gradient(Grad g) {
-  Grads out(2);
-  for (int operand : {0, 1})
-    if (g.wants(operand)) out[static_cast<size_t>(operand)] = contraction_gradient(g, operand);
-  return out;
 }
 
 }  // namespace
