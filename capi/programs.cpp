@@ -274,7 +274,7 @@ lathe_status lathe_program_compile(const lathe_program* p, char** why) {
 
 size_t lathe_program_peak_bytes(const lathe_program* p) {
   return answer("lathe_program_peak_bytes", size_t{0}, {given("p", p)},
-                [&] { return p->program->peak_bytes(); });
+                [&] { return p->program->peak().bytes; });
 }
 
 lathe_status lathe_program_text(const lathe_program* p, lathe_view view, char** text) {

@@ -54,7 +54,7 @@ class SavedProgram {
   /// Compiles every kernel now instead of at its first run; what could not be, and why.
   std::string compile() const { return program_->compile(); }
   /// Of intermediates, over the runs so far.
-  size_t peak_bytes() const { return program_->peak_bytes(); }
+  ArenaSize peak() const { return program_->peak(); }
   /// What a first run on inputs of these sizes will take of the allocator beside them. ShapeError
   /// for sizes that the program is not for, UnsupportedError where data decides about sizes.
   size_t peak_bytes(absl::Span<const Sizes> sizes) const;

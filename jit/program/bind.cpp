@@ -41,40 +41,87 @@ bool stays(const ArenaBlock& block, absl::Span<const int64_t> symbols) {
   return block.settled && bytes_of(block, symbols) <= kMostSettled;
 }
 
-/// Offsets for all arena blocks: largest first, each at the lowest place free over its whole life.
-std::vector<size_t> lay_out(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols,
-                            size_t& total) {
+/// A block with its size; one that is kept lives from the first step to the last.
+struct Stretch {
+  size_t bytes;
+  int first, last;
+};
+
+/// The most bytes that blocks need in one step.
+size_t least_bytes(absl::Span<const Stretch> blocks) {
+  int steps = 0;
+  for (const Stretch& b : blocks) steps = std::max(steps, b.first + 1);
+  std::vector<size_t> change(static_cast<size_t>(steps) +
+                             1);  // what ends is taken off, modulo 2^64
+  for (const Stretch& b : blocks) {
+    change[static_cast<size_t>(b.first)] += b.bytes;
+    change[static_cast<size_t>(std::min(b.last, steps - 1)) + 1] -= b.bytes;
+  }
+  size_t needed = 0, most = 0;
+  for (size_t c : change) most = std::max(most, needed += c);
+  return most;
+}
+
+struct Layout {
+  std::vector<size_t> offsets;
+  size_t bytes = 0;
+};
+
+/// One block after the other, by falling weight, each at the lowest place free over its whole life.
+Layout placed_by(double (*weight)(const Stretch&), absl::Span<const Stretch> blocks) {
   struct Placed {
     size_t begin, end;
     int first, last;
   };
-  std::vector<size_t> order(blocks.size()), bytes(blocks.size()), offsets(blocks.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-    bytes[i] = bytes_of(blocks[i], symbols);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t x, size_t y) { return bytes[x] > bytes[y]; });
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < blocks.size(); ++i) order.emplace_back(-weight(blocks[i]), i);
+  std::sort(order.begin(), order.end());
+  Layout out{std::vector<size_t>(blocks.size())};
   std::vector<Placed> placed;
-  for (size_t i : order) {
-    ArenaBlock block = blocks[i];
-    if (stays(block, symbols)) block.first = 0, block.last = INT_MAX;
+  for (const auto& [weight, i] : order) {
+    const Stretch& block = blocks[i];
     size_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (const Placed& q : placed) {
         bool together = q.first <= block.last && block.first <= q.last;
-        if (together && at < q.end && q.begin < at + bytes[i]) {
+        if (together && at < q.end && q.begin < at + block.bytes) {
           at = q.end;
           moved = true;
         }
       }
     }
-    offsets[i] = at;
-    placed.push_back({at, at + bytes[i], block.first, block.last});
-    total = std::max(total, at + bytes[i]);
+    out.offsets[i] = at;
+    placed.push_back({at, at + block.bytes, block.first, block.last});
+    out.bytes = std::max(out.bytes, at + block.bytes);
   }
-  return offsets;
+  return out;
+}
+
+/// Offsets for all arena blocks: largest first, or, where that leaves gaps, what is large and lives
+/// long, or in the order in which they are made.
+std::vector<size_t> lay_out(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols,
+                            ArenaSize& size) {
+  constexpr size_t kMostTried = 2000;  // blocks: placing takes the square of them
+  std::vector<Stretch> all;
+  for (const ArenaBlock& block : blocks) {
+    all.push_back({bytes_of(block, symbols), block.first, block.last});
+    if (stays(block, symbols)) all.back().first = 0, all.back().last = INT_MAX;
+  }
+  size.least = least_bytes(all);
+  Layout best = placed_by([](const Stretch& b) { return static_cast<double>(b.bytes); }, all);
+  constexpr double (*kOthers[])(const Stretch&) = {
+      [](const Stretch& b) {
+        return static_cast<double>(b.bytes) * (static_cast<double>(b.last) - b.first + 1);
+      },
+      [](const Stretch& b) { return static_cast<double>(-b.first); }};
+  for (const auto& weight : kOthers) {
+    if (best.bytes <= size.least + size.least / 64 || blocks.size() > kMostTried) break;
+    Layout other = placed_by(weight, all);
+    if (other.bytes < best.bytes) best = std::move(other);
+  }
+  size.bytes = best.bytes;
+  return std::move(best.offsets);
 }
 
 Tensor in_arena(const StorageRef& arena, const TensorType& type, size_t offset) {
@@ -135,10 +182,10 @@ Device Program::arena_device() const {
   return {};
 }
 
-size_t arena_bytes(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols) {
-  size_t total = 0;
-  lay_out(blocks, symbols, total);
-  return total;
+ArenaSize arena_size(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols) {
+  ArenaSize size;
+  lay_out(blocks, symbols, size);
+  return size;
 }
 
 std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const ArenaBlock> blocks,
@@ -146,8 +193,8 @@ std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const Are
   auto b = std::make_unique<Bound>();
   b->symbols = std::move(symbols);
   b->steps.resize(steps.size());
-  std::vector<size_t> offsets = lay_out(blocks, b->symbols, b->arena_bytes);
-  if (!arena || arena->bytes < b->arena_bytes) arena = new_storage(device, b->arena_bytes);
+  std::vector<size_t> offsets = lay_out(blocks, b->symbols, b->arena);
+  if (!arena || arena->bytes < b->arena.bytes) arena = new_storage(device, b->arena.bytes);
   auto place = [&](const Step& step, Bound::OfStep& bound) {
     bound.places.resize(step.arena.size());
     bound.fixed = step.fixed || step.settled;

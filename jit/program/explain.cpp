@@ -317,6 +317,10 @@ std::string Program::own_explain() const {
   std::string out;
   int number = 0;
   explain_steps(steps_, out, number);
+  const std::lock_guard hold(mutex_);
+  if (peak_.bytes > 0)
+    absl::StrAppend(&out, "intermediates: ", peak_.bytes, " bytes in the largest call, of which ",
+                    peak_.least, " live at one step\n");
   return out;
 }
 

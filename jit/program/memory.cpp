@@ -134,7 +134,7 @@ class Footprint::Call {
 
   void lay_out() {
     for (const ArenaBlock& block : p_.arena_) evaluated(block.type);
-    const size_t bytes = size_class_bytes(arena_bytes(p_.arena_, now_));
+    const size_t bytes = size_class_bytes(arena_size(p_.arena_, now_).bytes);
     Shared::Arena& arena = shared_.arenas[&p_];
     if (arena.bytes < bytes) arena = {bytes, take(bytes)};
     arena_ = arena.memory;

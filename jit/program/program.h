@@ -25,6 +25,12 @@
 
 namespace lathe::jit {
 
+/// What is placed in an arena, in bytes, and below what no placing could go: the most that lives at
+/// one step, with what is kept from call to call.
+struct ArenaSize {
+  size_t bytes = 0, least = 0;
+};
+
 struct Step;
 struct Bound;
 struct ArenaBlock;
@@ -61,7 +67,7 @@ class Program {
   /// Of all runs in contexts of its own that have ended, and in the functions it calls.
   RunCounts counts() const;
   /// Of the arenas, the most that such runs have taken.
-  size_t peak_bytes() const;
+  ArenaSize peak() const;
   /// Of all that is allocated, what a first run on inputs like these will take (memory.h).
   size_t peak_bytes(const ir::Data& inputs) const;
 
@@ -157,7 +163,7 @@ class Program {
   mutable std::mutex mutex_;  // of what follows
   mutable std::vector<std::unique_ptr<RunContext>> idle_;
   mutable RunCounts counts_;
-  mutable size_t peak_ = 0;
+  mutable ArenaSize peak_;
 };
 
 /// Per-call state: slots, the arena, what was bound last. One call at a time.
@@ -168,7 +174,7 @@ class RunContext {
   RunContext(RunContext&&) noexcept;
   const RunCounts& counts() const { return counts_; }
   /// Of the arena, for the sizes of the last call.
-  size_t arena_bytes() const;
+  ArenaSize arena_size() const;
 
  private:
   friend class Runner;

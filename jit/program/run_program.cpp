@@ -32,9 +32,10 @@ ir::Data Program::run(const ir::Data& inputs) const {
   ir::Data outputs = run(inputs, *context);  // one that throws is not used again
   std::lock_guard hold(mutex_);
   counts_ += context->counts_;
-  peak_ = std::max(peak_, context->arena_bytes());
+  const ArenaSize size = context->arena_size();
+  if (size.bytes > peak_.bytes) peak_ = size;
   // To bind anew costs nothing beside the work on so much memory.
-  if (keeps_arena_ || context->arena_bytes() <= kSmallArena) idle_.push_back(std::move(context));
+  if (keeps_arena_ || size.bytes <= kSmallArena) idle_.push_back(std::move(context));
   return outputs;
 }
 
@@ -56,11 +57,16 @@ RunCounts Program::counts() const {
   return all += counts_;
 }
 
-size_t Program::peak_bytes() const {
-  size_t all = 0;
-  for (const auto& [name, program] : functions_) all += program->peak_bytes();
+ArenaSize Program::peak() const {
+  ArenaSize all;
+  const auto add = [&](ArenaSize one) {
+    all.bytes += one.bytes;
+    all.least += one.least;
+  };
+  for (const auto& [name, program] : functions_) add(program->peak());
   std::lock_guard hold(mutex_);
-  return all + peak_;
+  add(peak_);
+  return all;
 }
 
 size_t Program::peak_bytes(const ir::Data& inputs) const { return Footprint::peak(*this, inputs); }
@@ -101,6 +107,6 @@ RunContext::RunContext(const Program& program)
 }
 RunContext::~RunContext() = default;
 RunContext::RunContext(RunContext&&) noexcept = default;
-size_t RunContext::arena_bytes() const { return bound_ ? bound_->arena_bytes : 0; }
+ArenaSize RunContext::arena_size() const { return bound_ ? bound_->arena : ArenaSize(); }
 
 }  // namespace lathe::jit

@@ -260,7 +260,7 @@ struct Bound {
   };
   std::vector<int64_t> symbols;
   std::vector<OfStep> steps;  // by position in the program's top level
-  size_t arena_bytes = 0;
+  ArenaSize arena;
 };
 
 /// A step with panels: its parts, and how its products run.
@@ -275,8 +275,8 @@ Int evaluate(Int e, absl::Span<const int64_t> symbols);
 /// Works out all that the symbols decide, and places intermediates in `arena` (which grows).
 std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const ArenaBlock> blocks,
                             std::vector<int64_t> symbols, Device device, StorageRef& arena);
-/// Bytes of an arena that has room for the blocks.
-size_t arena_bytes(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols);
+/// Of an arena that has room for the blocks.
+ArenaSize arena_size(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols);
 /// One step alone: for those whose sizes only running tells.
 void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep& bound);
 

@@ -298,7 +298,9 @@ nb::dict counts(const SavedProgram& p) {
   out["alike_rounds"] = c.alike_rounds;
   out["in_panels"] = c.in_panels;
   out["bindings"] = c.bindings;
-  out["peak_bytes"] = p.peak_bytes();
+  const jit::ArenaSize peak = p.peak();
+  out["peak_bytes"] = peak.bytes;
+  out["least_bytes"] = peak.least;
   return out;
 }
 

@@ -146,7 +146,8 @@ class Program:
         """How often steps have run: ops, kernels generated, interpreted and moved, how many rounds
         of loops ran by addresses alone (alike_rounds), how many products some rows at a time with
         what lies between them (in_panels), and how many sets of sizes were worked out (bindings);
-        peak_bytes is the most memory that intermediates took in one call."""
+        peak_bytes is the most memory that intermediates took in one call, and least_bytes below
+        what no placing of them could go: the most that lives at one step of it."""
         return self._engine.counts()
 
     @property
