@@ -1,9 +1,9 @@
-#include "core/dispatch/contract_grad.h"
-
+// The derivative of contractions: their adjoints, which follow from the index formula.
 #include <absl/algorithm/container.h>
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/grad.h"
 #include "core/infer/rules.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/dispatch/contract_grad.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replay.h"
 #include "core/infer/rules.h"

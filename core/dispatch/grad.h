@@ -50,6 +50,9 @@ class Grad {
 /// The rule that applies to this op: its own, or the one its kind derives. Null: none.
 using GradFn = std::function<Grads(Grad)>;
 bool has_gradient(const Op& op);
+/// What the kind contract derives: the adjoints of its formula, not yet summed to the operands'
+/// shapes (contract_grad.cpp).
+Grads contract_gradient(Grad g);
 /// Runs it, on f16 and bf16 in f32 (Extra::moves). Results are summed to each argument's shape and
 /// cast to its dtype.
 Grads run_gradient(const Grad::Data& data);

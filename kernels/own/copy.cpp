@@ -156,6 +156,27 @@ void fetch_ahead(const T* lines, int64_t step, int64_t n, int64_t elements) {
       __builtin_prefetch(lines + i * step + k, kWrites ? 1 : 0);
 }
 
+/// Rows of `width` elements, from rows of kWide: by two pieces of one size, which may overlap.
+template <int kWide, class F>
+void put_rows(F* to, int64_t to_row, const F* from, int64_t rows, int width) {
+  const auto by = [&](auto size) {
+    constexpr size_t kBytes = decltype(size)::value * sizeof(F);
+    const int64_t second = width - decltype(size)::value;
+    for (int64_t r = 0; r < rows; ++r) {
+      std::memcpy(to + r * to_row, from + r * kWide, kBytes);
+      std::memcpy(to + r * to_row + second, from + r * kWide + second, kBytes);
+    }
+  };
+  if (width >= 8)
+    by(std::integral_constant<int, 8>());
+  else if (width >= 4)
+    by(std::integral_constant<int, 4>());
+  else if (width >= 2)
+    by(std::integral_constant<int, 2>());
+  else
+    by(std::integral_constant<int, 1>());
+}
+
 /// rows x cols, where the source runs along rows and the target along columns, by the tiles' way of
 /// turning blocks in registers. Elements are only moved: their bits are taken for those of a float.
 template <class F>
@@ -175,13 +196,7 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
       const int64_t next = std::min<int64_t>(kWide, cols - c0 - width);
       fetch_ahead<false>(from + (c0 + kWide) * from_col + r0, from_col, next, depth);
       if (next > 0) fetch_ahead<true>(target + kWide, to_row, depth, next);
-      if (width == kWide)
-        for (int64_t r = 0; r < depth; ++r)
-          std::memcpy(target + r * to_row, block + r * kWide, kWide * sizeof(F));
-      else
-        for (int64_t r = 0; r < depth; ++r)
-          std::memcpy(target + r * to_row, block + r * kWide,
-                      static_cast<size_t>(width) * sizeof(F));
+      put_rows<kWide>(target, to_row, block, depth, width);
     }
   }
 }

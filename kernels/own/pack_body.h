@@ -84,6 +84,7 @@ void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int v
   // Where there are as many, the last rows and the last elements of a row are turned with some
   // before them, which are written again: whole blocks are several times as fast as parts.
   const bool whole = valid == width && width >= L;
+  const auto none = V::first(0);
   for (int r0 = 0; r0 < width; r0 += L) {
     if (whole && r0 > width - L) r0 = width - L;
     const auto keep = V::first(width - r0);
@@ -99,12 +100,9 @@ void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int v
       typename V::Reg block[L];
       int64_t left = depth - k;
       const auto some = V::first(left < L ? static_cast<int>(left) : L);
-      if (rows == L) {
-        LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load_some(source + r * ld + k, some);
-      } else {
-        for (int r = 0; r < rows; ++r) block[r] = V::load_some(source + r * ld + k, some);
-        for (int r = rows; r < L; ++r) block[r] = V::zero();
-      }
+      // In registers also where there are fewer rows: a loop over as many would be in memory.
+      LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] =
+          V::load_some(source + (r < rows ? r * ld + k : 0), r < rows ? some : none);
       V::transpose(block);
       int64_t n = left < L ? left : L;
       for (int64_t i = 0; i < n; ++i) {

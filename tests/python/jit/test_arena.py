@@ -15,9 +15,8 @@ class Scans(nn.Module):
 
     def __init__(self, seed):
         super().__init__()
-        chance, self.plan, live = random.Random(seed), [], 0
-        for _ in range(14):
-            live += 1
+        chance, self.plan = random.Random(seed), []
+        for live in range(1, 15):
             ends = chance.randrange(live) if live > 2 and chance.random() < 0.6 else None
             self.plan.append((chance.choice([3, 5, 7, 11, 16, 25]) * 64, ends))
 
