@@ -329,6 +329,8 @@ bool take_short_in_span(const Op& op, Args args, CallForm form, Tensor& result) 
   if (in_place) span.writes(type_of(args.tensor(0)), bytes_of(args.tensor(0)));
   for (const Tensor& t : outputs)
     if (t.defined()) span.writes(type_of(t), bytes_of(t));
+  if (op.kind == Kind::contract && !outputs.empty())
+    span.works(operations_of(op, args, type_of(outputs[0])));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/dispatch/backend.h"
+#include "core/op/op.h"
 
 namespace lathe {
 
@@ -175,6 +176,14 @@ int64_t bytes_of(const Tensor& t) {
     if (g.shape[i] == Int(0) || g.strides[i] != Int(0)) bytes *= g.shape[i].value();
   }
   return bytes;
+}
+
+int64_t operations_of(const Op& op, Args args, const TensorType& out) {
+  if (op.kind != Kind::contract) return 0;
+  const FormulaExtents e =
+      formula_extents(op, args, args.tensor(0).shape(), args.tensor(1).shape(), &out.shape);
+  const Int terms = numel(e.batch) * numel(e.vars);
+  return terms.known() ? 2 * terms.value() : 0;
 }
 
 void note_kernel(std::string_view kernel) {

@@ -19,6 +19,8 @@
 
 namespace lathe {
 
+struct Op;
+
 enum class SpanKind : uint8_t {
   op,       // of eager code, by its definition's name; a composite has what it expands to inside
   call,     // of a program
@@ -36,6 +38,7 @@ struct SpanRecord {
   Site site;
   Types in, out;
   int64_t bytes_read = 0, bytes_written = 0;  // of operands and results, where there is a kernel
+  int64_t operations = 0;                     // of contractions: see operations_of()
   int64_t start = 0, duration = -1;           // nanoseconds since the profile began; -1: still open
   int parent = -1;                            // place in the same thread's records
 };
@@ -68,6 +71,7 @@ class Span {
   void reads(const TensorType& type, int64_t bytes);
   void writes(const TensorType& type, int64_t bytes);
   void runs_on(std::string_view kernel);
+  void works(int64_t operations) { made_.operations += operations; }
   /// Moves no elements.
   void moves_nothing() { moves_nothing_ = true; }
 
@@ -82,6 +86,10 @@ class Span {
 /// Bytes of the elements that a tensor has, each once: an expanded one has fewer than its sizes
 /// say.
 int64_t bytes_of(const Tensor& t);
+
+/// The additions and multiplications of a contraction with this result, two for each term of its
+/// sums; 0 for all other ops.
+int64_t operations_of(const Op& op, Args args, const TensorType& out);
 
 /// Tells the innermost span of this thread what runs it; several join, with '+' between them.
 [[gnu::cold]] void note_kernel(std::string_view kernel);

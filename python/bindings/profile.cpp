@@ -1,9 +1,13 @@
 #include "python/bindings/profile.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "core/dispatch/profile.h"
+#include "kernels/own/roofline.h"
+#include "python/bindings/call.h"
 
 namespace lathe::py {
 namespace {
@@ -15,7 +19,7 @@ nb::tuple texts(const Types& types) {
 }
 
 /// (thread, parent or -1, kind, name, kernel, "file:line", types read, types written, bytes read,
-/// bytes written, start, duration) of each span; parents are places in this list.
+/// bytes written, operations, start, duration) of each span; parents are places in this list.
 nb::list end() {
   const Profile profile = end_profile();
   nb::list out;
@@ -24,7 +28,7 @@ nb::list end() {
     for (const SpanRecord& r : profile[thread])
       out.append(nb::make_tuple(thread, r.parent < 0 ? -1 : first + r.parent, name(r.kind), r.name,
                                 r.kernel, to_string(r.site), texts(r.in), texts(r.out),
-                                r.bytes_read, r.bytes_written, r.start, r.duration));
+                                r.bytes_read, r.bytes_written, r.operations, r.start, r.duration));
     first += static_cast<int>(profile[thread].size());
   }
   return out;
@@ -35,6 +39,10 @@ nb::list end() {
 void add_profile(nb::module_& m) {
   m.def("_begin_profile", &begin_profile);
   m.def("_end_profile", &end);
+  m.def("_measure_roofline", [] {
+    const own::Roofline r = released([] { return own::measure_roofline(); });
+    return nb::make_tuple(r.operations, r.bandwidth);
+  });
 }
 
 }  // namespace lathe::py

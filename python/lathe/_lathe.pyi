@@ -53,6 +53,7 @@ _load_program: Any
 _lock_while_written: Any
 _make_subclass: Any
 _may_have_history: Any
+_measure_roofline: Any
 _memory_stats: Any
 _names: Any
 _op_name: Any

@@ -3,8 +3,9 @@
     ./dev python tests/bench/groups.py
 
 Frozen ResNet-50 and MobileNetV2, a layer of BERT with its gradients, the LSTM of examples/models
-and a step of Adam: the steps that explain() lists, and by lt.profiler the time that is a vendor's.
-Prints a line each; the last one has all of them.
+and a step of Adam: the steps that explain() lists, and by lt.profiler the time that is a vendor's,
+and what share of it this machine needs at least, of all steps and of each, on one thread. Prints a
+table each; the last line has what holds for the whole programs.
 """
 
 import re
@@ -75,18 +76,24 @@ CASES = {
 
 
 def main():
+    lt.set_num_threads(1)
     told = []
     for name, make in CASES.items():
         explain, call = make()
         call()
+        steps = len(re.findall(r"^ +\d+\. ", explain(), re.M))  # once all machine code is made
+        call()
         with lt.profiler.profile() as seen:
             call()
-        steps = len(re.findall(r"^ +\d+\. ", explain(), re.M))
         kernels = [e for e in seen.events() if e.kernel]
         whole = sum(e.self_ns for e in kernels)
         vendors = sum(e.self_ns for e in kernels if VENDORS.search(e.kernel))
-        told.append(f"{name} {steps} steps, {100 * vendors / whole:.0f} % in vendors")
-        print(told[-1], flush=True)
+        floor = sum(e.floor_ns() for e in kernels)
+        told.append(
+            f"{name} {steps} steps, {100 * vendors / whole:.0f} % in vendors, "
+            f"{100 * floor / whole:.0f} % of the time is the floor"
+        )
+        print(f"{told[-1]}\n{seen.table(limit=20, floor=True)}\n", flush=True)
     print("groups:", "; ".join(told))
 
 

@@ -299,3 +299,39 @@ def test_chrome_trace(tmp_path):
         assert r["ph"] == "X" and r["cat"] == e.kind and r["tid"] == e.thread
         assert np.isclose(r["dur"], e.duration_ns / 1e3) and np.isclose(r["ts"], e.start_ns / 1e3)
         assert r["args"]["kernel"] == e.kernel and r["args"]["line"] == e.line
+
+
+def test_operations_of_products_and_convolutions():
+    x, w = lt.ones(2, 3, 8, 8), lt.ones(4, 3, 3, 3)
+    a, b = lt.ones(5, 6, 7), lt.ones(7, 4)
+    traced = lt.trace(lambda x, w, a, b: (lt.nn.functional.conv2d(x, w).relu(), a @ b + 1))
+    traced(x, w, a, b)
+    for call in (traced, lambda x, w, a, b: (lt.nn.functional.conv2d(x, w), (a @ b).exp())):
+        with profile() as p:
+            call(x, w, a, b)
+        worked = sorted(e.operations for e in p.events() if e.operations)
+        assert worked == [2 * 5 * 6 * 7 * 4, 2 * 2 * 4 * 6 * 6 * 3 * 3 * 3]
+
+
+def test_the_floor(monkeypatch):
+    best = {"operations": 1e9, "bandwidth": {1000: 8e9, 10_000: 4e9}}
+    monkeypatch.setattr(lt.profiler, "roofline", lambda: best)
+    rows, y = [lt.ones(n) for n in (100, 1000, 100_000)], lt.ones(10, 10)
+    with profile() as p:
+        for x in rows:  # 800 bytes, 8,000: of the next level, and more than any: memory's
+            x.exp()
+        lt.mm(y, y)  # 2,000 operations
+    floors = [e.floor_ns() for e in p.events() if e.name in ("exp", "mm")]
+    floors = [sum(floors[2:-1]) if k == 2 else floors[k] for k in (0, 1, 2, -1)]  # in pieces
+    np.testing.assert_allclose(floors, [100, 2000, 200_000, 2000])
+    heading, *lines = p.table(floor=True).splitlines()
+    assert heading.endswith("floor") and any(line.endswith("%") for line in lines)
+    assert not p.table().splitlines()[0].endswith("floor")
+
+
+def test_what_the_machine_can_do():
+    best = lt.profiler.roofline()
+    assert best is lt.profiler.roofline(), "measured once"
+    sizes, rates = zip(*best["bandwidth"].items())
+    assert best["operations"] > 1e8 and min(rates) > 1e8
+    assert list(sizes) == sorted(sizes) and list(rates) == sorted(rates, reverse=True)

@@ -7,7 +7,7 @@ from ..proof import BUILD, Line, Missing, existing, run
 LINE = Line(5, "Groups of five programs beside Inductor's and ONNX Runtime's", proof="kernels")
 
 
-@LINE.part("steps of each, and the share of time in vendors' kernels", minutes=2)
+@LINE.part("steps of each, the share of vendors' kernels, and of the floor", minutes=2)
 def ours():
     package = str(existing(BUILD / "python"))
     done = run("kernels-groups", sys.executable, "tests/bench/groups.py", PYTHONPATH=package)
@@ -19,8 +19,3 @@ def ours():
 @LINE.part("beside Inductor's and ONNX Runtime's counts")
 def theirs():
     raise Missing("not measured: Inductor wants a compiler of its own and minutes a model")
-
-
-@LINE.part("the share of the floor of every step")
-def floor():
-    raise Missing("not built: lt.profiler knows bytes and flops, not this machine's roofline")
