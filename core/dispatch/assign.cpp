@@ -79,7 +79,11 @@ void require_assignable(const Tensor& dst) {
   auto is_leaf = [](const Tensor& t) {
     return t.requires_grad() && t.impl()->autograd && t.impl()->autograd->leaf();
   };
-  bool leaf = is_leaf(dst) || (dst.impl()->view && is_leaf(dst.impl()->view->base));
+  bool leaf = is_leaf(dst);
+  // A view that was made a leaf by the user, or a view of one: its base has no history, and would
+  // take it over with the write.
+  if (const ViewOf* view = dst.impl()->view.get())
+    leaf |= is_leaf(view->base) || (dst.requires_grad() && !view->base.requires_grad());
   if (thread_state().grad_enabled && leaf)
     throw AutogradError({.op = "assign",
                          .problem = "a leaf that requires grad cannot be written in place",

@@ -286,6 +286,38 @@ def test_a_leaf_is_not_written():
     assert x.item() == 2 and x.requires_grad
 
 
+@pytest.mark.parametrize("way", [lambda f: f, lt.trace], ids=["eager", "trace"])
+def test_a_leaf_that_is_a_view_is_not_written(way):
+    """Nor views of it: the tensor that it shows has no history, and would get its."""
+    writes = (lambda w: w.mul_(2), lambda w: w[0].fill_(5), lambda w: w.view(6)[1:3].zero_(),
+              lambda w: w.__setitem__(0, 5))  # fmt: skip
+    for write in writes:
+
+        def made(x, write=write):
+            w = (x + 1).view(2, 3).requires_grad_()
+            write(w)
+            return w
+
+        with pytest.raises(lt.AutogradError, match="a leaf that requires grad"):
+            way(made)(lt.ones(6))
+    base = lt.ones(6)
+    w = base.view(2, 3).requires_grad_()
+    base[0] = 5  # leads to no derivative of w, as in PyTorch
+    with lt.no_grad():
+        w[1] = 3
+    w.detach()[0, 1] = 7
+    (w * w).sum().backward()
+    assert w.is_leaf and w.tolist() == [[5, 7, 1], [3, 3, 3]]
+    assert w.grad.tolist() == [[10, 14, 2], [6, 6, 6]]
+    with pytest.raises(lt.AutogradError, match="a leaf that requires grad"):
+        w[0] = 5
+    v = lt.ones(2, requires_grad=True)
+    part = v[:1]
+    v.requires_grad_(False)
+    with pytest.raises(lt.AutogradError, match="a leaf that requires grad"):
+        part.mul_(2)
+
+
 def test_saved_values_are_watched():
     x = leaf(2.0)
     y = x * 1
