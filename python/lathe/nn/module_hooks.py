@@ -30,6 +30,12 @@ class Hook:
         self.function, self.with_kwargs, self.always = function, with_kwargs, always
 
 
+# Those of all modules, by kind: called before a module's own.
+_OF_ALL = {
+    "_forward_hooks": {}, "_forward_pre_hooks": {}, "_backward_hooks": {}, "_backward_pre_hooks": {}
+}  # fmt: skip
+
+
 class Hooks:
     """The part of Module that is about hooks."""
 
@@ -37,7 +43,7 @@ class Hooks:
     _forward_pre_hooks = {}
     _backward_hooks = {}
     _backward_pre_hooks = {}
-    _hooked = False  # is there any of the four?
+    _hooked = False  # is there any of the four? True of the class: there is one of all modules
 
     def _own(self, name):
         """The instance's own dictionary in place of the class's empty one."""
@@ -74,17 +80,19 @@ class Hooks:
 
     def _add_hook(self, kind, hook, prepend=False):
         hooks = self._own(kind)
-        key = max(hooks, default=-1) + 1
+        key = _added(hooks, hook)
         if prepend:
-            others = dict(hooks)
+            others = {k: h for k, h in hooks.items() if k != key}
             hooks.clear()
             hooks[key] = hook
             hooks.update(others)
-        else:
-            hooks[key] = hook
         if not kind.startswith("_state"):
             self.__dict__["_hooked"] = True
         return HookHandle(hooks, key)
+
+    def _all_hooks(self, kind):
+        """Those of all modules, then its own, as they are now: a hook may remove itself."""
+        return (*_OF_ALL[kind].values(), *getattr(self, kind).values())
 
     def _call_hooked(self, inputs, named):
         """forward() with all hooks around it."""
@@ -92,23 +100,23 @@ class Hooks:
         try:
             inputs, named = self._before_forward(inputs, named)
             watch = None
-            if self._backward_hooks or self._backward_pre_hooks:
+            if self._all_hooks("_backward_hooks") or self._all_hooks("_backward_pre_hooks"):
                 watch = _Watch(self)
                 inputs = watch.inputs(inputs)
             output = self.forward(*inputs, **named)
             done = True
-            for hook in tuple(self._forward_hooks.values()):
+            for hook in self._all_hooks("_forward_hooks"):
                 output = _changed(hook, self, inputs, named, output)
             return watch.outputs(output) if watch else output
         except Exception:
             if not done:
-                for hook in tuple(self._forward_hooks.values()):
+                for hook in self._all_hooks("_forward_hooks"):
                     if hook.always:
                         _changed(hook, self, inputs, named, None)
             raise
 
     def _before_forward(self, inputs, named):
-        for hook in tuple(self._forward_pre_hooks.values()):
+        for hook in self._all_hooks("_forward_pre_hooks"):
             if hook.with_kwargs:
                 changed = hook.function(self, inputs, named)
                 if changed is not None:
@@ -118,6 +126,48 @@ class Hooks:
                 if changed is not None:
                     inputs = changed if isinstance(changed, tuple) else (changed,)
         return inputs, named
+
+
+def _added(hooks, hook):
+    """The key of a hook that is put behind the others."""
+    key = max(hooks, default=-1) + 1
+    hooks[key] = hook
+    return key
+
+
+class _HandleOfAll(HookHandle):
+    def remove(self):
+        super().remove()
+        Hooks._hooked = any(_OF_ALL.values())
+
+
+def _add_to_all(kind, hook):
+    key = _added(_OF_ALL[kind], hook)
+    Hooks._hooked = True
+    return _HandleOfAll(_OF_ALL[kind], key)
+
+
+def register_module_forward_pre_hook(hook):
+    """hook(module, inputs) before each call of every module, and before its own hooks."""
+    return _add_to_all("_forward_pre_hooks", Hook(hook))
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """hook(module, inputs, output) after each call of every module, before its own hooks."""
+    return _add_to_all("_forward_hooks", Hook(hook, with_kwargs, always_call))
+
+
+def register_module_full_backward_pre_hook(hook):
+    """hook(module, grad_output) in backward() of every module, before its own hooks."""
+    return _add_to_all("_backward_pre_hooks", Hook(hook))
+
+
+def register_module_full_backward_hook(hook):
+    """hook(module, grad_input, grad_output) in backward() of every module, before its own hooks."""
+    return _add_to_all("_backward_hooks", Hook(hook))
+
+
+register_module_backward_hook = register_module_full_backward_hook
 
 
 def _both(changed):
@@ -155,12 +205,12 @@ class _Watch:
         return _through(output, self._before)[1]
 
     def _before(self, grads):
-        for hook in tuple(self._module._backward_pre_hooks.values()):
+        for hook in self._module._all_hooks("_backward_pre_hooks"):
             grads = _replaced(hook.function(self._module, grads), grads)
         self._grad_output = grads
         if not self._watched_inputs:  # nothing else comes: no input has a gradient
             none = (None,) * self._inputs
-            for hook in tuple(self._module._backward_hooks.values()):
+            for hook in self._module._all_hooks("_backward_hooks"):
                 changed = _replaced(hook.function(self._module, none, grads), none)
                 if any(g is not None for g in changed):
                     raise _lathe.ValueError(
@@ -174,7 +224,7 @@ class _Watch:
         if self._grad_output is None:  # a derivative of the gradient comes through here again
             return grads
         grad_output, self._grad_output = self._grad_output, None
-        for hook in tuple(self._module._backward_hooks.values()):
+        for hook in self._module._all_hooks("_backward_hooks"):
             grads = _replaced(hook.function(self._module, grads, grad_output), grads)
         return grads
 

@@ -9,7 +9,7 @@ from itertools import repeat
 from types import ModuleType
 
 from .. import nn as _nn
-from . import activations, conv, losses, norms, pooling
+from . import activations, conv, losses, module_hooks, norms, pooling
 from .module import Module  # noqa: F401
 
 
@@ -41,7 +41,11 @@ _OWN = {
     "distance": {}, "dropout": {"_DropoutNd": activations._Dropping},  # not an op: a name
     "flatten": {}, "fold": {}, "lazy": {}, "linear": {},  # not an op: a name
     "instancenorm": {"_InstanceNorm": norms._InstanceNorm}, "loss": {"_Loss": losses._Loss},
-    "module": {}, "normalization": {}, "padding": {},
+    "module": {
+        name: getattr(module_hooks, name)
+        for name in dir(module_hooks) if name.startswith("register_module_")
+    },
+    "normalization": {}, "padding": {},
     "pixelshuffle": {},
     "pooling": {
         "_MaxPoolNd": pooling._MaxPool, "_MaxUnpoolNd": pooling._MaxUnpool,
