@@ -135,13 +135,26 @@ Types infer_bernoulli(Args a) {
       TensorType{dtype_or_default(a[2]), checked_shape("bernoulli", a.ints(0)), device_of(a[3])}};
 }
 
+/// A whole number below `range` (u64), which is at most 2^63. Fixed-point multiplication: bias
+/// below 2^-32 times the range (Lemire 2019). Above 2^32, where one random word would not do, 64 of
+/// the 128 bits of a product with two words; up to there the second is not looked at.
+Expr below(Expr range) {
+  const DType u64 = DType::u64;
+  const auto low_half = [](Expr x) { return x & constant_bits(DType::u64, 0xFFFFFFFF); };
+  Expr high = shr(range, 32), low = low_half(range), none = constant_bits(u64, 0);
+  Expr first = cast(random_word(0), u64);
+  Expr second = select(lt(none, high), cast(random_word(1), u64), none);
+  Expr upper = first * low, lower = second * high;
+  Expr carried = low_half(upper) + low_half(lower) + shr(second * low, 32);
+  return first * high + shr(upper, 32) + shr(lower, 32) + shr(carried, 32);
+}
+
 Types infer_randint(Args a) {
-  if (!require(Relation::lt, a.integer(0), a.integer(1)) ||
-      !require(Relation::le, a.integer(1) - a.integer(0), Int(int64_t{1} << 32)))
+  if (!require(Relation::lt, a.integer(0), a.integer(1)))
     throw ValueError({.op = "randint",
-                      .problem = "low must be below high, by at most 2^32",
+                      .problem = "low must be below high",
                       .got = absl::StrCat(to_string(a[0]), " and ", to_string(a[1])),
-                      .expected = "low < high <= low + 2^32",
+                      .expected = "low < high",
                       .next = "randint(low, high) leaves high itself out: add 1"});
   DType dtype = a.none(3) ? DType::i64 : a.dtype(3);
   require_in_range("randint", dtype, a[0]);
@@ -265,10 +278,7 @@ void add_random(Definitions& r) {
       "randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
       infer_randint,
       [](Expr zero, Expr low, Expr high) {
-        // Fixed-point multiplication: bias below 2^-32 times the range (Lemire 2019).
-        Expr range = cast(high - low, DType::u64);
-        Expr x = cast(random_word(0), DType::u64) * range;
-        return cast(low + cast(shr(x, 32), DType::i64), zero.dtype());
+        return cast(low + cast(below(cast(high - low, DType::u64)), DType::i64), zero.dtype());
       },
       {.domain = real_dtypes, .no_grad = true, .doc = "Uniform integers in [low, high)."});
 }

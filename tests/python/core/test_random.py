@@ -203,3 +203,39 @@ def test_both_parts_of_complex_numbers_are_uniform():
         assert part.min() >= 2 and part.max() < 4
         near(part, 3, 1 / 3)
     assert not lt.equal(z.real, z.imag)
+
+
+WIDE = [3 * 2**33, 2**33 - 1, 2**32 + 5, 5**26, 2**61 + 1]
+
+
+@pytest.mark.parametrize("span", WIDE)
+def test_whole_numbers_of_more_than_32_bits(span):
+    """As evenly as 200,000 of them can tell: as a whole, by remainders, and in their low bits."""
+    lt.manual_seed(5)
+    x = lt.randint(-7, span - 7, (200_000,)) + 7
+    assert (x >= 0).all() and (x < span).all() and x.unique().numel() > 199_900
+    shares = [(x < span // 3)] + [x % n == k for n in (2, 3, 7) for k in range(n)]
+    shares.append((x // 2) % 2 == 0)
+    for share, chance in zip(
+        shares, [1 / 3] + [1 / n for n in (2, 3, 7) for _ in range(n)] + [0.5]
+    ):
+        spread = (chance * (1 - chance) / 200_000) ** 0.5
+        assert abs(share.double().mean().item() - chance) < 5 * spread
+
+
+def test_wide_numbers_begin_as_narrow_ones():
+    """The first 32 bits are those of a range of 2^32, which stands for itself; traced alike."""
+
+    def drawn(high):
+        lt.manual_seed(3)
+        return lt.randint(0, high, (500,))
+
+    narrow = drawn(2**32)
+    assert lt.equal(drawn(2**40) // 2**8, narrow) and lt.equal(drawn(2**61) // 2**29, narrow)
+    traced = lt.trace(lambda high: lt.randint(0, high, (500,)))
+    for high in (9, 2**32, 2**40 + 1, 2**61):
+        lt.manual_seed(3)
+        assert lt.equal(traced(high), drawn(high))
+    assert lt.randint(2**40, 2**41, (3,), dtype=lt.float64).min() >= 2**40
+    with pytest.raises(lt.ValueError, match="low must be below high"):
+        lt.randint(2**40, 2**40, (3,))
