@@ -116,8 +116,23 @@ Outputs round_decimals(Args a) {
   return {M::mul(M::round(M::div(x, scale)), scale)};
 }
 
+/// alpha * other, where alpha is a tensor without axes, as complex numbers come.
+Arg scaled_by_tensor(std::string_view op, Args a, Tensor& kept) {
+  const Tensor alpha = a.tensor(2);
+  const DType common = result_type(Args(a.begin(), 2));
+  if (alpha.rank() != 0 || category(common) < category(alpha.dtype()))
+    throw DTypeError({.op = std::string(op),
+                      .problem = "alpha is no number of the operands' kind",
+                      .got = absl::StrCat("alpha: ", to_string(type_of(alpha))),
+                      .expected = absl::StrCat("a number for ", name(common)),
+                      .next = "multiply: input + alpha * other"});
+  kept = M::mul(a[1].tag == Tag::tensor ? Arg(M::cast(a.tensor(1), common)) : a[1], alpha);
+  return Arg(kept);
+}
+
 /// alpha * other: a number if both are, as Python would give it.
 Arg scaled(std::string_view op, Args a, Tensor& kept) {
+  if (a[2].tag == Tag::tensor) return scaled_by_tensor(op, a, kept);
   const bool integers = std::all_of(a.begin(), a.begin() + 2, [](const Arg& x) {
     return x.tag == Tag::tensor ? category(x.tensor_->dtype) < 2 : x.tag != Tag::real;
   });
@@ -141,33 +156,36 @@ Arg scaled(std::string_view op, Args a, Tensor& kept) {
 }
 
 void add_arithmetic(Definitions& r) {
-  r.composite("add.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor kept;
-                return {M::add(a[0], scaled("add", a, kept))};
-              },
-              {.inplace = true, .numbers_alone = true, .doc = "input + alpha * other."});
-  auto subtract = [](Args a) -> Outputs {
+  const auto add = [](Args a) -> Outputs {
+    Tensor kept;
+    return {M::add(a[0], scaled("add", a, kept))};
+  };
+  const auto subtract = [](Args a) -> Outputs {
     Tensor kept;
     return {M::sub(a[0], scaled("sub", a, kept))};
   };
-  r.composite("sub.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
-              subtract,
-              {.also = {"subtract"},
-               .inplace = true,
-               .numbers_alone = true,
-               .doc = "input - alpha * other."});
-  r.composite("subtract.scalar(Tensor input, Scalar other, Scalar alpha) -> Tensor", subtract,
-              {.inplace = true, .doc = "input - alpha * other."});
-  auto reversed = [subtract](Args a) {
+  const auto reversed = [subtract](Args a) {
     const Arg swapped[] = {a[1], a[0], a[2]};
     return subtract(Args(swapped, 3));
   };
-  const std::string_view doc = "other - alpha * input.";
-  r.composite("rsub(Tensor input, Tensor other, *, Scalar alpha=1) -> Tensor", reversed,
-              {.doc = doc});
-  r.composite("rsub.scalar(Tensor input, Scalar other, Scalar alpha=1) -> Tensor", reversed,
-              {.doc = doc});
+  const Extra sum{.inplace = true, .numbers_alone = true, .doc = "input + alpha * other."};
+  Extra difference = sum;
+  difference.also = {"subtract"};
+  difference.doc = "input - alpha * other.";
+  const Extra from{.doc = "other - alpha * input."};
+  const std::string_view operands = "(Tensor|Scalar input, Tensor|Scalar other, *, ";
+  r.composite(absl::StrCat("add.alpha", operands, "Scalar alpha) -> Tensor"), add, sum);
+  r.composite(absl::StrCat("sub.alpha", operands, "Scalar alpha) -> Tensor"), subtract, difference);
+  r.composite("subtract.scalar(Tensor input, Scalar other, Scalar alpha) -> Tensor", subtract,
+              {.inplace = true, .doc = "input - alpha * other."});
+  r.composite("rsub(Tensor input, Tensor other, *, Scalar alpha=1) -> Tensor", reversed, from);
+  r.composite("rsub.scalar(Tensor input, Scalar other, Scalar alpha=1) -> Tensor", reversed, from);
+  // Of a factor that is a tensor without axes, as complex numbers come.
+  const std::string_view factor = "Tensor|Scalar alpha) -> Tensor";
+  r.composite(absl::StrCat("add.scaled", operands, factor), add, sum);
+  r.composite(absl::StrCat("sub.scaled", operands, factor), subtract, difference);
+  r.composite(absl::StrCat("rsub.scaled(Tensor input, Tensor|Scalar other, *, ", factor), reversed,
+              from);
   r.composite(
       "div.rounding_mode(Tensor|Scalar input, Tensor|Scalar other, *, str? rounding_mode) -> "
       "Tensor",

@@ -542,9 +542,14 @@ class Tensor:
     def add(self, other: Tensor | Number, *, alpha: Number) -> Tensor:
         """input + alpha * other."""
     @overload
+    def add(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor:
+        """input + alpha * other."""
+    @overload
     def add_(self, other: Tensor | Number) -> Tensor: ...
     @overload
     def add_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
+    @overload
+    def add_(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor: ...
     @overload
     def addbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
@@ -1846,6 +1851,9 @@ class Tensor:
     def rsub(self, other: Number, alpha: Number = 1) -> Tensor:
         """other - alpha * input."""
     @overload
+    def rsub(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor:
+        """other - alpha * input."""
+    @overload
     def scatter(self, dim: builtins.int, index: Tensor, src: Tensor | Number) -> Tensor:
         """x with src written at index along dim; of several writes to one place the last in
         row-major order stays. src may be a number.
@@ -2039,9 +2047,14 @@ class Tensor:
     def sub(self, other: Tensor | Number, *, alpha: Number) -> Tensor:
         """input - alpha * other."""
     @overload
+    def sub(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor:
+        """input - alpha * other."""
+    @overload
     def sub_(self, other: Tensor | Number) -> Tensor: ...
     @overload
     def sub_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
+    @overload
+    def sub_(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor: ...
     @overload
     def subtract(self, other: Tensor | Number) -> Tensor:
         """x - y, element by element."""
@@ -2052,11 +2065,16 @@ class Tensor:
     def subtract(self, other: Number, alpha: Number) -> Tensor:
         """input - alpha * other."""
     @overload
+    def subtract(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor:
+        """input - alpha * other."""
+    @overload
     def subtract_(self, other: Tensor | Number) -> Tensor: ...
     @overload
     def subtract_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
     @overload
     def subtract_(self, other: Number, alpha: Number) -> Tensor: ...
+    @overload
+    def subtract_(self, other: Tensor | Number, *, alpha: Tensor | Number) -> Tensor: ...
     @overload
     def sum(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """Sum over the axes of dim (all if empty). Order: the fixed tree of
@@ -2614,6 +2632,12 @@ def add(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> T
 @overload
 def add(
     input: Tensor | Number, other: Tensor | Number, *, alpha: Number, out: Any = None
+) -> Tensor:
+    """input + alpha * other."""
+
+@overload
+def add(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Tensor | Number, out: Any = None
 ) -> Tensor:
     """input + alpha * other."""
 
@@ -5352,6 +5376,12 @@ def rsub(input: Tensor, other: Tensor, *, alpha: Number = 1, out: Any = None) ->
 def rsub(input: Tensor, other: Number, alpha: Number = 1, *, out: Any = None) -> Tensor:
     """other - alpha * input."""
 
+@overload
+def rsub(
+    input: Tensor, other: Tensor | Number, *, alpha: Tensor | Number, out: Any = None
+) -> Tensor:
+    """other - alpha * input."""
+
 def scalar_tensor(
     s: Number,
     *,
@@ -5670,6 +5700,12 @@ def sub(
     """input - alpha * other."""
 
 @overload
+def sub(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Tensor | Number, out: Any = None
+) -> Tensor:
+    """input - alpha * other."""
+
+@overload
 def subtract(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x - y, element by element."""
 
@@ -5681,6 +5717,12 @@ def subtract(
 
 @overload
 def subtract(input: Tensor, other: Number, alpha: Number, *, out: Any = None) -> Tensor:
+    """input - alpha * other."""
+
+@overload
+def subtract(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Tensor | Number, out: Any = None
+) -> Tensor:
     """input - alpha * other."""
 
 @overload

@@ -118,6 +118,7 @@ REFERENCES = {
         "addcdiv": addc(np.divide), "polar": lambda r, phi: r * np.exp(1j * phi),
         "rsub": lambda x, y, alpha: y - alpha * x,
         "rsub.scalar": lambda x, y, alpha: y - alpha * x,
+        "rsub.scaled": lambda x, y, alpha: y - alpha * x,
         "subtract.scalar": lambda x, y, alpha: x - alpha * y,
         "xlogy": special.xlogy, "logit_open": special.logit, "logit": logit,
         "special_zeta": special.zeta, "polygamma": special.polygamma,

@@ -246,6 +246,8 @@ REFERENCES = {
     "scaled_dot_product_attention": attention,
     # forms with another argument
     "add.alpha": lambda x, y, alpha: x + alpha * y,
+    "add.scaled": lambda x, y, alpha: x + alpha * y,
+    "sub.scaled": lambda x, y, alpha: x - alpha * y,
     "sub.alpha": lambda x, y, alpha: x - alpha * y, "div.rounding_mode": rounded_quotient,
     "round.decimals": lambda x, decimals: np.round(x, decimals),
     "clone.memory_format": lambda x, memory_format: x,

@@ -191,3 +191,33 @@ def test_statistics():
     zeros = lt.tensor([0j, 0j])
     assert not zeros.any().item() and lt.tensor([0j, 1j]).any().item()
     assert lt.tensor([1j, 1]).all().item() and not lt.tensor([0j, 1]).all().item()
+
+
+def test_alpha_is_a_complex_number():
+    """Of complex operands, as PyTorch takes it; of others it is refused."""
+    a, b = np.array([1 + 2j, 3j]), np.array([0.5, -2.0])
+    z, r, alpha = lt.tensor(a), lt.tensor(b), 0.1 - 2j
+    cases = [
+        (lambda: lt.add(z, z, alpha=alpha), a + alpha * a),
+        (lambda: lt.sub(z, r, alpha=alpha), a - alpha * b),
+        (lambda: lt.subtract(r, z, alpha=alpha), b - alpha * a),
+        (lambda: lt.rsub(z, r, alpha=alpha), b - alpha * a),
+        (lambda: lt.add(z, 3, alpha=alpha), a + alpha * 3),
+        (lambda: lt.add(r, 3j, alpha=alpha), b + alpha * 3j),
+        (lambda: z.clone().add_(r, alpha=alpha), a + alpha * b),
+        (lambda: z.clone().sub_(z, alpha=alpha), a - alpha * a),
+        (lambda: z.add(z, alpha=2 + 0j), 3 * a),
+    ]
+    for call, want in cases:
+        found = call()
+        assert found.dtype == lt.complex128 and np.allclose(found.numpy(), want, rtol=1e-15)
+        assert lt.equal(lt.trace(call)(), found)
+    for call in (lambda: lt.add(r, r, alpha=2j), lambda: lt.sub(r, 3, alpha=2 + 0j),
+                 lambda: r.clone().add_(r, alpha=1j)):  # fmt: skip
+        with pytest.raises(lt.DTypeError, match="alpha is no number"):
+            call()
+    with pytest.raises(lt.DTypeError, match="alpha is no number"):
+        lt.add(z, z, alpha=z)
+    x = lt.tensor(a, requires_grad=True)
+    lt.add(z, x, alpha=alpha).real.sum().backward()
+    assert np.allclose(x.grad.numpy(), np.conj(alpha))
