@@ -417,10 +417,19 @@ class MultivariateNormal(Distribution):
         n = int(self.event_shape[0])
         return sum(ops.log(self.scale_tril[..., i, i]) for i in range(n))
 
+    def _distance(self, x, rows=False):
+        """x^T C^-1 x of the covariance C; rows: of each row of x."""
+        lower = ops.unsqueeze(self.scale_tril, -3) if rows else self.scale_tril
+        z = _below(lower, x)
+        return ops.sum(z * z, [-1])
+
+    def _root(self):
+        """A matrix R with R @ R.T the covariance."""
+        return self.scale_tril
+
     def _log_prob(self, value):
-        z = _below(self.scale_tril, value - self.loc)
         n = int(self.event_shape[0])
-        return -0.5 * (n * LOG_2PI + ops.sum(z * z, [-1])) - self._half_log_det()
+        return -0.5 * (n * LOG_2PI + self._distance(value - self.loc)) - self._half_log_det()
 
     def entropy(self):
         return 0.5 * int(self.event_shape[0]) * (1 + LOG_2PI) + self._half_log_det()

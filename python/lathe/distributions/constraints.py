@@ -1,6 +1,7 @@
 """What parameters and values may be: check(value) is true, element by element, where they are."""
 
 from .. import ops
+from .._dtypes import finfo
 
 
 class Constraint:
@@ -47,6 +48,9 @@ one_hot = Constraint(
     "one 1 among 0s",
     lambda v: _all(ops.eq(v, 0) | ops.eq(v, 1)) & ops.eq(ops.sum(v, [-1]), 1), True, 1,
 )  # fmt: skip
+lower_triangular = Constraint(
+    "lower triangular", lambda v: _all(_all(ops.eq(ops.tril(v), v))), event_dim=2
+)
 lower_cholesky = Constraint(
     "lower triangular with a positive diagonal",
     lambda v: _all(_all(ops.eq(ops.tril(v), v))) & _all(_diagonal(v) > 0), event_dim=2,
@@ -57,6 +61,35 @@ def _diagonal(v):
     n = int(v.shape[-1])
     eye = ops.eye(n, dtype=v.dtype, device=v.device)
     return ops.sum(ops.where(ops.eq(eye, 1), v, ops.zeros_like(v)), [-1])
+
+
+def _same(a, b, within):
+    return _all(_all(ops.abs(a - b) <= within))
+
+
+def _is_symmetric(v):
+    return _same(v, ops.transpose(v, -1, -2), 1e-6)
+
+
+def _is_definite(v):
+    from .. import linalg
+
+    return _is_symmetric(v) & ops.eq(linalg.cholesky_ex(v)[1], 0)
+
+
+def _rows_have_length_one(v):
+    tolerance = finfo(v.dtype).eps * int(v.shape[-1]) * 10
+    return _all(ops.abs(ops.sqrt(ops.sum(ops.square(v), [-1])) - 1) <= tolerance)
+
+
+symmetric = Constraint("a symmetric matrix", _is_symmetric, event_dim=2)
+positive_definite = Constraint(
+    "a symmetric matrix of positive eigenvalues", _is_definite, event_dim=2
+)
+corr_cholesky = Constraint(
+    "lower triangular with a positive diagonal, and rows of length 1",
+    lambda v: lower_cholesky.check(v) & _rows_have_length_one(v), event_dim=2,
+)  # fmt: skip
 
 
 def interval(low, high):

@@ -383,6 +383,16 @@ class OneHotCategorical(_OfCategories):
         return self._hot(self._categories.mode)
 
 
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """OneHotCategorical whose samples have the derivative of the probabilities (Bengio et al.
+    2013)."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape=()):
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
+
 class Multinomial(_OfCategories):
     """How often each category is drawn in total_count draws."""
 

@@ -3,18 +3,12 @@
 import math
 
 from .. import _lathe, ops
-from .combined import (
-    Independent,
-    LogNormal,
-    MultivariateNormal,
-    Pareto,
-    TransformedDistribution,
-    _below,
-)  # fmt: skip
+from .combined import Independent, LogNormal, MultivariateNormal, Pareto, TransformedDistribution
 from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import EULER
 from .gammas import Beta, Dirichlet, Gamma
+from .matrices import LowRankMultivariateNormal
 from .transforms import Transform, add_up
 
 _FORMULAS = {}
@@ -161,12 +155,13 @@ def _uniform(p, q):
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _vectors(p, q):
-    n = int(p.event_shape[0])
-    columns = [ops.sum(ops.square(_below(q.scale_tril, p.scale_tril[..., :, i])), [-1])
-               for i in range(n)]  # fmt: skip
-    apart = ops.sum(ops.square(_below(q.scale_tril, q.loc - p.loc)), [-1])
-    return q._half_log_det() - p._half_log_det() + 0.5 * (sum(columns) + apart - n)
+    spread = ops.sum(q._distance(ops.transpose(p._root(), -1, -2), rows=True), [-1])
+    apart = q._distance(q.loc - p.loc)
+    return q._half_log_det() - p._half_log_det() + 0.5 * (spread + apart - int(p.event_shape[0]))
 
 
 @register_kl(Independent, Independent)
