@@ -51,6 +51,7 @@ from .distribution import Distribution, ExponentialFamily
 from .gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
 from .kl import kl_divergence, register_kl
 from .matrices import LKJCholesky, LowRankMultivariateNormal, Wishart
+from .registry import biject_to, transform_to
 from .transforms import *  # noqa: F403
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical",
     "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli",
     "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution", "Uniform", "VonMises",
-    "Weibull", "Wishart", "constraints", "kl_divergence", "register_kl", "transforms",
+    "Weibull", "Wishart", "biject_to", "constraints", "kl_divergence", "register_kl",
+    "transform_to", "transforms",
     *transforms.__all__,
 ]  # fmt: skip

@@ -154,7 +154,7 @@ class TransformedDistribution(Distribution):
         for t in self.transforms:
             shape = t.forward_shape(shape)
         self._event_dim = own
-        cut = len(shape) - own
+        cut = len(shape) - own - self._whole._out_dim + self._whole.event_dim
         super().__init__(shape[:cut], shape[cut:], validate_args)
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
@@ -184,9 +184,9 @@ class TransformedDistribution(Distribution):
             return self._whole(self.base_dist.sample(sample_shape))
 
     def _log_prob(self, value):
-        total, event = 0.0, self._event_dim
+        total, event = 0.0, len(self.event_shape)
         for t in reversed(self.transforms):
-            x = t._inv_call(value)
+            x, event = t._inv_call(value), event + t.event_dim - t._out_dim
             total = total - add_up(t.log_abs_det_jacobian(x, value), event - t.event_dim)
             value = x
         base = self.base_dist.log_prob(value)

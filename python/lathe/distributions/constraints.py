@@ -13,9 +13,12 @@ class Constraint:
     is_discrete = False
     event_dim = 0
 
-    def __init__(self, text, check, is_discrete=False, event_dim=0):
+    kind = None  # its name in this module, or that of the function that made it
+
+    def __init__(self, text, check, is_discrete=False, event_dim=0, **parts):
         self._text, self._check = text, check
         self.is_discrete, self.event_dim = is_discrete, event_dim
+        vars(self).update(parts)
 
     def check(self, value):
         return self._check(value)
@@ -33,10 +36,8 @@ def _all(holds):
 
 
 real = Constraint("no NaN", lambda v: ops.eq(v, v))
-real_vector = Constraint("no NaN", lambda v: _all(ops.eq(v, v)), event_dim=1)
 positive = Constraint("> 0", lambda v: v > 0)
 nonnegative = Constraint(">= 0", lambda v: v >= 0)
-unit_interval = Constraint("in [0, 1]", lambda v: (v >= 0) & (v <= 1))
 boolean = Constraint("0 or 1", lambda v: ops.eq(v, 0) | ops.eq(v, 1), True)
 nonnegative_integer = Constraint("0, 1, 2, ...", lambda v: (v >= 0) & _whole(v), True)
 positive_integer = Constraint("1, 2, 3, ...", lambda v: (v >= 1) & _whole(v), True)
@@ -92,31 +93,73 @@ corr_cholesky = Constraint(
 )  # fmt: skip
 
 
+def _is_semidefinite(v):
+    from .. import linalg
+
+    return _is_symmetric(v) & _all(linalg.eigvalsh(v) >= 0)
+
+
+positive_semidefinite = Constraint(
+    "a symmetric matrix without negative eigenvalues", _is_semidefinite, event_dim=2
+)
+
+for _name, _constraint in tuple(globals().items()):
+    if isinstance(_constraint, Constraint):
+        _constraint.kind = _name
+
+
+def _bounds(kind, low, high):
+    return {"kind": kind, "lower_bound": low, "upper_bound": high}
+
+
 def interval(low, high):
-    return Constraint(lambda: f"in [{low}, {high}]", lambda v: (v >= low) & (v <= high))
+    return Constraint(
+        lambda: f"in [{low}, {high}]", lambda v: (v >= low) & (v <= high),
+        **_bounds("interval", low, high),
+    )  # fmt: skip
 
 
 def half_open_interval(low, high):
-    return Constraint(lambda: f"in [{low}, {high})", lambda v: (v >= low) & (v < high))
+    return Constraint(
+        lambda: f"in [{low}, {high})", lambda v: (v >= low) & (v < high),
+        **_bounds("half_open_interval", low, high),
+    )  # fmt: skip
 
 
 def integer_interval(low, high):
     def text():
         return f"a whole number in [{low}, {high}]"
 
-    return Constraint(text, lambda v: (v >= low) & (v <= high) & _whole(v), True)
+    return Constraint(
+        text, lambda v: (v >= low) & (v <= high) & _whole(v), True,
+        **_bounds("integer_interval", low, high),
+    )  # fmt: skip
 
 
 def greater_than(low):
-    return Constraint(lambda: f"> {low}", lambda v: v > low)
+    return Constraint(lambda: f"> {low}", lambda v: v > low, kind="greater_than", lower_bound=low)
 
 
 def greater_than_eq(low):
-    return Constraint(lambda: f">= {low}", lambda v: v >= low)
+    return Constraint(
+        lambda: f">= {low}", lambda v: v >= low, kind="greater_than_eq", lower_bound=low
+    )
 
 
 def less_than(high):
-    return Constraint(lambda: f"< {high}", lambda v: v < high)
+    return Constraint(lambda: f"< {high}", lambda v: v < high, kind="less_than", upper_bound=high)
+
+
+def multinomial(upper_bound):
+    """Counts that are so many in all, along the last axis."""
+
+    def check(value):
+        return _all(value >= 0) & ops.eq(ops.sum(value, [-1]), upper_bound)
+
+    return Constraint(
+        lambda: f"0, 1, 2, ..., and {upper_bound} in all", check, True, 1, kind="multinomial",
+        upper_bound=upper_bound,
+    )  # fmt: skip
 
 
 def independent(base, count):
@@ -128,4 +171,41 @@ def independent(base, count):
             holds = _all(holds)
         return holds
 
-    return Constraint(lambda: repr(base), check, base.is_discrete, base.event_dim + count)
+    return Constraint(
+        lambda: repr(base), check, base.is_discrete, base.event_dim + count, kind="independent",
+        base_constraint=base, reinterpreted_batch_ndims=count,
+    )  # fmt: skip
+
+
+def _joined(kind, cseq, dim, lengths, check):
+    cseq = list(cseq)
+    return Constraint(
+        lambda: f"{', '.join(map(repr, cseq))} along axis {dim}", check,
+        any(c.is_discrete for c in cseq), max(c.event_dim for c in cseq), kind=kind, cseq=cseq,
+        dim=dim, lengths=lengths,
+    )  # fmt: skip
+
+
+def cat(cseq, dim=0, lengths=None):
+    """One for each of the slices of these lengths (1 each) along an axis."""
+    lengths = [1] * len(cseq) if lengths is None else list(lengths)
+
+    def check(value):
+        parts = ops.split(value, lengths, dim)
+        return ops.cat([c.check(part) for c, part in zip(cseq, parts)], dim)
+
+    return _joined("cat", cseq, dim, lengths, check)
+
+
+def stack(cseq, dim=0):
+    """One for each of the values along an axis."""
+
+    def check(value):
+        parts = ops.unbind(value, dim)
+        return ops.stack([c.check(part) for c, part in zip(cseq, parts)], dim)
+
+    return _joined("stack", cseq, dim, None, check)
+
+
+unit_interval = interval(0, 1)
+real_vector = independent(real, 1)

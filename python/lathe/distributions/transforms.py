@@ -7,8 +7,10 @@ from .._dtypes import finfo
 from . import constraints
 
 __all__ = [
-    "AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "IndependentTransform",
-    "PowerTransform", "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform",
+    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform",
+    "LowerCholeskyTransform", "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform",
+    "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform", "StackTransform",
     "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform",
 ]  # fmt: skip
 
@@ -61,6 +63,11 @@ class Transform:
         vars(made).update(vars(self))
         Transform.__init__(made, cache_size)
         return made
+
+    @property
+    def _out_dim(self):
+        """How many last axes make one y; those that make one x are event_dim."""
+        return self.event_dim
 
     @property
     def sign(self):
@@ -126,7 +133,7 @@ class _Plain(Transform):
 class _Inverse(Transform):
     def __init__(self, whole):
         super().__init__(whole._cache_size)
-        self._whole, self.event_dim = whole, whole.event_dim
+        self._whole, self.event_dim = whole, whole._out_dim
         self.bijective = whole.bijective
         self.domain, self.codomain = whole.codomain, whole.domain
 
@@ -134,6 +141,7 @@ class _Inverse(Transform):
         return (self._whole,)
 
     sign = property(lambda self: self._whole.sign)
+    _out_dim = property(lambda self: self._whole.event_dim)
 
     @property
     def inv(self):
@@ -176,24 +184,50 @@ def _sign(factor):
     return ops.sign(factor) if isinstance(factor, _lathe.Tensor) else (factor > 0) - (factor < 0)
 
 
+def _of_axes(constraint, axes):
+    """The constraint for values of at least so many axes."""
+    more = constraint and axes - constraint.event_dim
+    return constraints.independent(constraint, more) if more and more > 0 else constraint
+
+
 class ComposeTransform(Transform):
     """One after the other."""
 
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
         self.parts = [p.with_cache(cache_size) if cache_size else p for p in parts]
-        self.event_dim = max((p.event_dim for p in self.parts), default=0)
+        self.event_dim = 0
+        for p in reversed(self.parts):  # what a part has no axes for passes through it
+            self.event_dim = p.event_dim + max(self.event_dim - p._out_dim, 0)
         self.bijective = all(p.bijective for p in self.parts)
-        if self.parts:
-            self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain
+        ends = (self.parts[0].domain, self.parts[-1].codomain) if self.parts else ()
+        ends = ends or (constraints.real, constraints.real)
+        self.domain, self.codomain = map(_of_axes, ends, (self.event_dim, self._out_dim))
 
     def _parts(self):
         return tuple(self.parts)
 
     sign = property(lambda self: math.prod(p.sign for p in self.parts))
 
+    @property
+    def _out_dim(self):
+        axes = self.event_dim
+        for p in self.parts:
+            axes += p._out_dim - p.event_dim
+        return axes
+
     def with_cache(self, cache_size=1):
         return self if cache_size == self._cache_size else ComposeTransform(self.parts, cache_size)
+
+    def forward_shape(self, shape):
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return tuple(shape)
+
+    def inverse_shape(self, shape):
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return tuple(shape)
 
     def _call(self, x):
         for part in self.parts:
@@ -206,12 +240,12 @@ class ComposeTransform(Transform):
         return y
 
     def log_abs_det_jacobian(self, x, y):
-        total = None
+        total, axes = None, self.event_dim
         for i, part in enumerate(self.parts):
             after = part(x) if i + 1 < len(self.parts) else y
-            more = add_up(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim)
+            more = add_up(part.log_abs_det_jacobian(x, after), axes - part.event_dim)
             total = more if total is None else total + more
-            x = after
+            x, axes = after, axes + part._out_dim - part.event_dim
         return ops.zeros_like(x) if total is None else total
 
 
@@ -234,6 +268,13 @@ class IndependentTransform(Transform):
         return self.base_transform, self._more
 
     sign = property(lambda self: self.base_transform.sign)
+    _out_dim = property(lambda self: self.base_transform._out_dim + self._more)
+
+    def forward_shape(self, shape):
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape):
+        return self.base_transform.inverse_shape(shape)
 
     def with_cache(self, cache_size=1):
         if cache_size == self._cache_size:
@@ -425,3 +466,17 @@ class StickBreakingTransform(_Plain):
 
     def inverse_shape(self, shape):
         return (*shape[:-1], shape[-1] - 1)
+
+
+# Below, since they are made of what stands above.
+from .joined_transforms import (  # noqa: E402
+    CatTransform,
+    CumulativeDistributionTransform,
+    ReshapeTransform,
+    StackTransform,
+)
+from .matrix_transforms import (  # noqa: E402
+    CorrCholeskyTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+)
