@@ -246,6 +246,7 @@ class Engine {
            .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
     if (wanted_ == nullptr) refuse_outside(*node);
+    if (node->rare && !node->rare->after.empty()) return arrive_after_hooks(node, dys);
     if (node->own() == nullptr && node->op->kind == Kind::composite) {
       arrive_in_parts(*node, node, dys);
       return release(*node);
@@ -261,6 +262,35 @@ class Engine {
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
     release(*node);
+  }
+
+  /// All gradients of the inputs first, which hooks of the node see before they arrive there.
+  void arrive_after_hooks(const NodePtr& node, const Tensors& dys) {
+    Tensors dxs;
+    if (const OwnDerivative* own = node->own()) {
+      dxs = own->run(node, dys, own->continues ? Tensors(node->next.size()) : Tensors());
+    } else {
+      Grads found = derive(node, dys);
+      dxs.assign(found.begin(), found.end());
+    }
+    for (size_t i = 0; i < dxs.size(); ++i)
+      if (!matters(node->next[i])) dxs[i] = Tensor();
+    for (const NodeHook& hook : node->rare->after) replace(dxs, hook(dxs, dys));
+    for (size_t i = 0; i < dxs.size(); ++i) arrive_from(*node, i, std::move(dxs[i]));
+    release(*node);
+  }
+
+  static void replace(Tensors& grads, Tensors changed) {
+    if (changed.empty()) return;
+    if (changed.size() != grads.size())
+      throw AutogradError({.op = "backward",
+                           .problem = "a hook gave back another number of gradients",
+                           .got = absl::StrCat(changed.size()),
+                           .expected = absl::StrCat(grads.size()),
+                           .next = "give back one for each that came, or None"});
+    for (size_t i = 0; i < grads.size(); ++i)
+      if (changed[i].defined() && grads[i].defined()) refuse_other_type(changed[i], grads[i]);
+    grads = std::move(changed);
   }
 
   /// The gradient of a slice: to the slice of the sum alone, where that is the same. False: nothing
@@ -438,6 +468,7 @@ class Engine {
       }
     for (auto& [k, weak] : node.rare->retained)
       if (auto m = weak.lock(); m && dys[k].defined()) collect(*m, dys[k]);
+    for (const NodeHook& hook : node.rare->before) replace(dys, hook({}, dys));
   }
 
   static void refuse_other_type(const Tensor& changed, const Tensor& dy) {

@@ -28,6 +28,10 @@ struct Edge {
 };
 
 using Hook = std::function<Tensor(const Tensor&)>;
+/// Of a node: before its derivative it sees the gradients of its results as `ys` (`xs` is empty),
+/// after it those of its inputs, by slot, as well. What it gives, if not empty, takes the place of
+/// `ys`, or of `xs`.
+using NodeHook = std::function<Tensors(const Tensors& xs, const Tensors& ys)>;
 
 /// A gradient that any thread may read, write and add to: backwards of several threads may end at
 /// one leaf.
@@ -116,6 +120,7 @@ struct TapeNode {
     absl::InlinedVector<std::vector<Hook>, 1> hooks;  // by result
     std::vector<std::pair<uint32_t, std::weak_ptr<TapeMeta>>>
         retained;  // who keeps the gradient of which result
+    std::vector<NodeHook> before, after;
   };
   const Op* op = nullptr;      // null: a leaf, or own()
   std::unique_ptr<Rare> rare;  // null: none of it

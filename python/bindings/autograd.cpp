@@ -126,6 +126,37 @@ nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle ret
   return owned(PyList_AsTuple(list.ptr()));
 }
 
+nb::object tuple_of(const Tensors& ts) {
+  nb::object list = owned(wrap_list(ts));
+  return owned(PyList_AsTuple(list.ptr()));
+}
+
+/// before: hook(grad_outputs), else hook(grad_inputs, grad_outputs).
+HookHandle add_node_hook(const GradFn& g, nb::object function, bool before) {
+  const char* op = before ? "register_prehook" : "register_hook";
+  const TapeNode& node = *g.node;
+  if (node.is_leaf() || (!before && node.own() == nullptr && node.op->kind == Kind::composite))
+    throw AutogradError({.op = op,
+                         .problem = "this node's gradients are not seen together",
+                         .got = node.name(),
+                         .expected = "a node of one operation, not a leaf's",
+                         .next = "call register_hook() of the tensors themselves"});
+  if (ir::Tracer::current() != nullptr)
+    throw TraceError({.op = op,
+                      .problem = "a hook would run while tracing only",
+                      .got = node.name(),
+                      .next = "register it on the result of the traced function"});
+  std::shared_ptr<nb::object> kept = shared_object(std::move(function));
+  auto hook = [kept, before, op](const Tensors& xs, const Tensors& ys) -> Tensors {
+    nb::gil_scoped_acquire lock;
+    if (!kept->is_valid()) return {};
+    return tensors_of(before ? (*kept)(tuple_of(ys)) : (*kept)(tuple_of(xs), tuple_of(ys)), op);
+  };
+  TapeNode::Rare& rare = g.node->rare_or_new();
+  (before ? rare.before : rare.after).emplace_back(std::move(hook));
+  return HookHandle{std::move(kept)};
+}
+
 void add_grad_fn(nb::module_& m) {
   nb::class_<GradFn> c(m, "GradFn", "A recorded operation: a node of history.");
   c.def("name", [](const GradFn& g) { return g.node->name(); });
@@ -138,6 +169,18 @@ void add_grad_fn(nb::module_& m) {
       if (e.node) out.append(nb::make_tuple(GradFn{e.node}, e.output));
     return nb::tuple(out);
   });
+  c.def(
+      "register_hook",
+      [](const GradFn& g, nb::object fn) { return add_node_hook(g, std::move(fn), false); },
+      nb::arg("fn"),
+      "fn(grad_inputs, grad_outputs) in backward(), once the gradients of its inputs are there;\n"
+      "a tuple that it gives replaces grad_inputs. None stands for what has no gradient.");
+  c.def(
+      "register_prehook",
+      [](const GradFn& g, nb::object fn) { return add_node_hook(g, std::move(fn), true); },
+      nb::arg("fn"),
+      "fn(grad_outputs) in backward(), before the gradients of its inputs are computed; a tuple\n"
+      "that it gives replaces grad_outputs.");
   c.def("__repr__", [](const GradFn& g) { return "<" + g.node->name() + ">"; });
   nb::class_<HookHandle>(m, "HookHandle", "remove() takes the hook away.")
       .def("remove", [](HookHandle& h) { h.function->reset(); });
