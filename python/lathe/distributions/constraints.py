@@ -157,8 +157,8 @@ def multinomial(upper_bound):
         return _all(value >= 0) & ops.eq(ops.sum(value, [-1]), upper_bound)
 
     return Constraint(
-        lambda: f"0, 1, 2, ..., and {upper_bound} in all", check, True, 1, kind="multinomial",
-        upper_bound=upper_bound,
+        lambda: f"0, 1, 2, ..., and {upper_bound} in all", check, True, 1,
+        kind=multinomial.__name__, upper_bound=upper_bound,
     )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def cat(cseq, dim=0, lengths=None):
         parts = ops.split(value, lengths, dim)
         return ops.cat([c.check(part) for c, part in zip(cseq, parts)], dim)
 
-    return _joined("cat", cseq, dim, lengths, check)
+    return _joined(cat.__name__, cseq, dim, lengths, check)
 
 
 def stack(cseq, dim=0):
@@ -204,7 +204,7 @@ def stack(cseq, dim=0):
         parts = ops.unbind(value, dim)
         return ops.stack([c.check(part) for c, part in zip(cseq, parts)], dim)
 
-    return _joined("stack", cseq, dim, None, check)
+    return _joined(stack.__name__, cseq, dim, None, check)
 
 
 unit_interval = interval(0, 1)

@@ -62,7 +62,7 @@ class CatTransform(_Joined):
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
     def _split(self, x):
-        _one_each("slice", int(x.shape[self.dim]), self.length, "CatTransform")
+        _one_each("part", int(x.shape[self.dim]), self.length, "CatTransform")
         return ops.split(x, self.lengths, self.dim)
 
     def _join(self, parts):
