@@ -399,7 +399,7 @@ __attribute__((noinline)) void groups_of(const Columns<V>& of, const typename V:
   }
   LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int n = 0; n < N; ++n) {
     auto* to = y + n * of.ldy + g * L;
-    V::store(to, k0 > 0 ? V::add(V::load(to), acc[g][n]) : acc[g][n]);
+    V::store(to, of.add || k0 > 0 ? V::add(V::load(to), acc[g][n]) : acc[g][n]);
   }
 }
 
@@ -423,7 +423,7 @@ __attribute__((noinline)) void last_rows_of(const Columns<V>& of, const typename
   const auto some = V::first(rows);
   LATHE_UNROLL for (int n = 0; n < N; ++n) {
     auto* to = y + n * of.ldy;
-    if (k0 > 0) acc[n] = V::add(V::load_some(to, some), acc[n]);
+    if (of.add || k0 > 0) acc[n] = V::add(V::load_some(to, some), acc[n]);
     V::store_some(to, acc[n], some);
   }
 }

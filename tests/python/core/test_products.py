@@ -194,3 +194,14 @@ def test_products_of_single_rows_in_several_axes():
     got = lt.matmul(x.unsqueeze(-2), y.unsqueeze(-1))[..., 0, 0]
     want = [[float(x[i, j : j + 1] @ y[i, j : j + 1].t()) for j in range(6)] for i in range(5)]
     np.testing.assert_array_equal(got.numpy(), np.array(want, "float32"))
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [lt.float32, lt.float64, lt.int64])
+def test_few_rows_of_very_many_terms(dtype):
+    """They are read in several pieces, which are added up as blocks are."""
+    a, b = (lt.randn(n, 40000).mul(9).to(dtype) for n in (3, 37))
+    wide = lt.cat([a, lt.zeros(20, 40000, dtype=dtype)])
+    for rows in (1, 2, 3):
+        assert (a[:rows] @ b.t()).tolist() == (wide @ b.t())[:rows].tolist()
+        assert (b @ a[:rows].t()).tolist() == (b @ wide.t())[:, :rows].tolist()
