@@ -2,6 +2,8 @@
 
 #include <absl/algorithm/container.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <type_traits>
 
@@ -12,6 +14,7 @@
 #include "kernels/own/product.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe::own {
 namespace {
@@ -159,10 +162,45 @@ void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, 
   epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
-/// The operand as the sums read it: as it is, or as its contiguous copy will be.
+/// Strides of a copy without gaps whose axes are in the operand's order in memory; row-major where
+/// it is expanded.
+Sizes compact_strides(const Operand& x) {
+  absl::InlinedVector<size_t, 6> order(x.shape.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (x.strides[i] == 0 && x.shape[i] > 1) return contiguous_strides(x.shape);
+    order[i] = i;
+  }
+  absl::c_stable_sort(
+      order, [&](size_t a, size_t b) { return std::abs(x.strides[a]) > std::abs(x.strides[b]); });
+  Sizes out(x.shape.size());
+  int64_t step = 1;
+  for (size_t k = order.size(); k-- > 0; step *= x.shape[order[k]]) out[order[k]] = step;
+  return out;
+}
+
+/// Does the operand lie as such a copy would?
+bool compact(const Operand& x) {
+  const Sizes strides = compact_strides(x);
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (x.shape[i] > 1 && x.strides[i] != strides[i]) return false;
+  return true;
+}
+
+/// The operand as the sums read it: as it is, or as its copy will be. A copy without gaps keeps the
+/// order of the axes in memory, so that it reads in the order in which elements lie.
 Operand as_summed(const ProductPlan& plan, const Operand& x) {
   if (x.dtype == plan.accumulator) return x;
-  return {nullptr, plan.accumulator, x.shape, contiguous_strides(x.shape)};
+  return {nullptr, plan.accumulator, x.shape, compact_strides(x)};
+}
+
+/// Which operand few rows read as it is stored, widened on the way: 0, 1, or -1 for none.
+int stored_operand(const ProductPlan& plan) {
+  const Product* only = only_product(plan);
+  if (only == nullptr || !takes_stored(*only)) return -1;
+  if (is_complex(plan.accumulator) || plan.accumulator == DType::f64) return -1;
+  const Operand& right = only->right_is_a ? plan.a : plan.b;
+  if (right.dtype == plan.accumulator || !compact(right)) return -1;
+  return only->right_is_a ? 0 : 1;
 }
 
 /// `data` in the accumulator's dtype; `room` holds it where it is stored in another.
@@ -190,11 +228,23 @@ void run_complex(const ProductPlan& plan, const std::byte* a, const std::byte* b
   run_parts<T>(plan, a, expanded.data(), out, {});
 }
 
+template <class T>
+void run_stored_side(const ProductPlan& plan, int stored, const std::byte* a, const std::byte* b,
+                     std::byte* out) {
+  const Operand& x = stored == 0 ? plan.a : plan.b;
+  const auto widen =
+      simd_loops().cast[static_cast<int>(x.dtype)][static_cast<int>(plan.accumulator)];
+  const StoredSide right{stored == 0 ? a : b, static_cast<int64_t>(size_of(x.dtype)), widen};
+  run_stored(*only_product(plan), reinterpret_cast<const T*>(stored == 0 ? b : a), right,
+             reinterpret_cast<T*>(out));
+}
+
 /// Through what is not stored as it is summed.
 void run_converted(const ProductPlan& plan, const Launch& launch) {
   std::optional<Scratch> a_room, b_room, out_room;
-  const std::byte* a = converted(plan, plan.a, launch.a, a_room);
-  const std::byte* b = converted(plan, plan.b, launch.b, b_room);
+  const int stored = stored_operand(plan);
+  const std::byte* a = stored == 0 ? launch.a : converted(plan, plan.a, launch.a, a_room);
+  const std::byte* b = stored == 1 ? launch.b : converted(plan, plan.b, launch.b, b_room);
   std::byte* out = launch.out;
   if (plan.out.dtype != plan.accumulator) {
     out_room.emplace(static_cast<size_t>(plan.out.numel()) * size_of(plan.accumulator));
@@ -203,6 +253,8 @@ void run_converted(const ProductPlan& plan, const Launch& launch) {
   with_type(plan.accumulator, [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T>)
       if (is_complex(plan.accumulator)) return run_complex<T>(plan, a, b, out);
+    if constexpr (!std::is_same_v<T, double>)
+      if (stored >= 0) return run_stored_side<T>(plan, stored, a, b, out);
     run_parts<T>(plan, a, b, out, {});
   });
   if (out_room) {
@@ -255,6 +307,7 @@ void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
 Room product_room(const Entry&, const Prepared& prepared, std::array<bool, 2> lasting) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
   const bool complex = is_complex(plan.accumulator), packs = plan.direct() && !complex;
+  const int stored = stored_operand(plan);
   if (only_product(plan) == nullptr || !packs) lasting = {};
   return with_type(plan.accumulator, [&]<class T>(T) {
     Room all;
@@ -265,13 +318,15 @@ Room product_room(const Entry&, const Prepared& prepared, std::array<bool, 2> la
       const size_t sums =
           whole ? 0 : size_class_bytes(static_cast<size_t>(outputs_of(parts)) * sizeof(T));
       for (const Part& part : parts) {
-        const Room room = product_room<T>(part.product, lasting);
+        Room room = product_room<T>(part.product, lasting);
+        if (stored >= 0) room.during = stored_room(part.product, sizeof(T));
         all.during = std::max(all.during, sums + room.during);
         all.kept += room.kept;
       }
     }
+    const Operand* read = stored < 0 ? nullptr : stored == 0 ? &plan.a : &plan.b;
     for (const Operand* x : {&plan.a, &plan.b, &plan.out})
-      if (x->dtype != plan.accumulator)
+      if (x->dtype != plan.accumulator && x != read)
         all.during += size_class_bytes(static_cast<size_t>(x->numel()) * size_of(plan.accumulator));
     const size_t doubled = static_cast<size_t>(plan.b.numel()) * 2 * sizeof(T);
     if (complex) all.during += size_class_bytes(doubled) + size_class_bytes(2 * doubled);

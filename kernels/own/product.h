@@ -73,4 +73,19 @@ template <class T>
 void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,
                  absl::Span<const PackedSide* const> packed = {}, const Needed& needed = {});
 
+/// Few rows read the right side once: a whole copy of it in the dtype of the sums would be written
+/// and read for nothing. Its elements as they are stored, and how some become those of the sums.
+struct StoredSide {
+  const std::byte* data = nullptr;
+  int64_t size = 0;  // of an element, in bytes
+  void (*widen)(void* to, const void* const* from, size_t n) = nullptr;
+  explicit operator bool() const { return widen != nullptr; }
+};
+bool takes_stored(const Product& p);
+/// For a product that takes it. T: not double.
+template <class T>
+void run_stored(const Product& p, const T* left, const StoredSide& right, T* out);
+/// What that takes of the allocator, by the size of a T.
+size_t stored_room(const Product& p, size_t bytes);
+
 }  // namespace lathe::own

@@ -11,10 +11,50 @@ namespace {
 
 bool by_row(const Product& p) { return p.rows == 1 && p.right.x_step() == 1; }
 
+/// Elements of a right side that are widened together: in a cache from then on, by columns the
+/// first one.
+int64_t widened_elements(const Product& p) { return by_row(p) ? 1 << 15 : 1 << 13; }
+
+/// How many terms go together. Turned rows stay in registers from block to block; of those that are
+/// widened first, many have to fit.
+int64_t terms_together(const Product& p, bool stored) {
+  return std::min(p.depth, (by_row(p) || stored ? 1 : 64) * p.block);
+}
+
+/// What of a right side is in the dtype of the sums: column x, term k at data[x * x_step + k *
+/// k_step], the one of both steps that is not 1 being `apart`.
+template <class T>
+struct Part {
+  const T* data;
+  int64_t apart;
+};
+
+void widen_lines(const StoredSide& side, int64_t first, int64_t apart, int64_t lines,
+                 int64_t length, std::byte* to, int64_t bytes) {
+  for (int64_t i = 0; i < lines; ++i) {
+    const void* from = side.data + (first + i * apart) * side.size;
+    side.widen(to + i * bytes, &from, static_cast<size_t>(length));
+  }
+}
+
+/// Terms [k, k + depth) of columns [col, col + cols).
+template <class T>
+Part<T> part_of(const ProductRun<T>& run, int64_t offset, int64_t col, int64_t cols, int64_t k,
+                int64_t depth, T* widened) {
+  const bool row = by_row(run.p);
+  const int64_t apart = row ? run.p.right.k_step() : run.p.right.x_step();
+  const int64_t first = offset + (row ? col + k * apart : col * apart + k);
+  if (!run.stored) return {run.right + first, apart};
+  const int64_t lines = row ? depth : cols, length = row ? cols : depth;
+  widen_lines(run.stored, first, apart, lines, length, reinterpret_cast<std::byte*>(widened),
+              length * static_cast<int64_t>(sizeof(T)));
+  return {widened, length};
+}
+
 /// Columns [col, col + cols) of one product. `copy`: for a left side whose terms lie apart.
 template <class T>
 void sum_columns(const ProductRun<T>& run, const ProductPlace& at, int64_t col, int64_t cols,
-                 T* copy) {
+                 T* copy, T* widened) {
   const Product& p = run.p;
   const T* x = run.left + at.left.offset;
   int64_t ldx = p.left.x_step(), x_k = p.left.k_step();
@@ -24,20 +64,22 @@ void sum_columns(const ProductRun<T>& run, const ProductPlace& at, int64_t col, 
     x = copy;
     ldx = p.depth;
   }
-  const T* m = run.right + at.right.offset + col * p.right.x_step();
   T* y = run.out + at.out + col;
-  // Turned rows stay in registers from block to block.
-  const int64_t step = by_row(p) ? p.block : 64 * p.block;
+  const int64_t step = terms_together(p, static_cast<bool>(run.stored));
+  const int64_t wide = run.stored ? std::max<int64_t>(1, widened_elements(p) / step) : cols;
   Pace pace;
   for (int64_t k = 0; k < p.depth; k += step) {
     const int64_t depth = std::min(step, p.depth - k);
-    pace.after(depth * cols);
-    if (by_row(p))
-      run.tiles.row_times_matrix(x + k, 1, m + k * p.right.k_step(), p.right.k_step(), depth, cols,
-                                 y, k > 0);
-    else
-      run.tiles.matrix_times_columns(m + k, p.right.x_step(), x + k, ldx, static_cast<int>(p.rows),
-                                     depth, p.block, cols, y, p.cols, k > 0);
+    for (int64_t j = 0; j < cols; j += wide) {
+      const int64_t some = std::min(wide, cols - j);
+      pace.after(depth * some);
+      const Part<T> m = part_of(run, at.right.offset, col + j, some, k, depth, widened);
+      if (by_row(p))
+        run.tiles.row_times_matrix(x + k, 1, m.data, m.apart, depth, some, y + j, k > 0);
+      else
+        run.tiles.matrix_times_columns(m.data, m.apart, x + k, ldx, static_cast<int>(p.rows), depth,
+                                       p.block, some, y + j, p.cols, k > 0);
+    }
   }
   if (run.epilogue) run.epilogue({y - run.out, cols, p.rows, p.cols});
 }
@@ -101,12 +143,35 @@ void run_few_rows(const ProductRun<T>& run) {
   parallel_for(p.products * stretches, tasks_together(stretch * p.depth * 8),
                [&](int64_t begin, int64_t end) {
                  Scratch copy(static_cast<size_t>(p.rows * p.depth) * sizeof(T));
+                 std::optional<Scratch> widened;
+                 if (run.stored)
+                   widened.emplace(static_cast<size_t>(widened_elements(p)) * sizeof(T));
                  for (int64_t t = begin; t < end; ++t) {
                    const int64_t col = t % stretches * stretch;
                    sum_columns(run, place_of(p, t / stretches), col,
-                               std::min(stretch, p.cols - col), copy.as<T>());
+                               std::min(stretch, p.cols - col), copy.as<T>(),
+                               widened ? widened->as<T>() : nullptr);
                  }
                });
+}
+
+bool takes_stored(const Product& p) {
+  const bool sums = p.products > 0 && p.rows > 0 && p.cols > 0 && p.depth > 0;
+  return sums && !p.taps && few_rows_fit(p, false) && !pairs_of(p);
+}
+
+template <class T>
+void run_stored(const Product& p, const T* left, const StoredSide& right, T* out) {
+  const Epilogue none;
+  StoredSide from = right;
+  from.data += p.right_offset * from.size;
+  run_few_rows(ProductRun<T>{p, tiles<T>(), left + p.left_offset, nullptr, out, none, from});
+}
+
+size_t stored_room(const Product& p, size_t bytes) {
+  const auto each = size_class_bytes(static_cast<size_t>(p.rows * p.depth) * bytes) +
+                    size_class_bytes(static_cast<size_t>(widened_elements(p)) * bytes);
+  return static_cast<size_t>(pool_threads()) * each;
 }
 
 #define LATHE_FEW_ROWS_OF(T) template void run_few_rows(const ProductRun<T>&);
@@ -115,5 +180,11 @@ LATHE_FEW_ROWS_OF(double)
 LATHE_FEW_ROWS_OF(uint32_t)
 LATHE_FEW_ROWS_OF(uint64_t)
 #undef LATHE_FEW_ROWS_OF
+#define LATHE_STORED_OF(T) \
+  template void run_stored(const Product&, const T*, const StoredSide&, T*);
+LATHE_STORED_OF(float)
+LATHE_STORED_OF(uint32_t)
+LATHE_STORED_OF(uint64_t)
+#undef LATHE_STORED_OF
 
 }  // namespace lathe::own

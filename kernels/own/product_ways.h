@@ -14,6 +14,7 @@ struct ProductRun {
   const T *left, *right;
   T* out;
   const Epilogue& epilogue;
+  StoredSide stored = {};  // in place of `right`, for few rows
 };
 
 /// Where one of the repeated products begins.

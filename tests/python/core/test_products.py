@@ -197,6 +197,22 @@ def test_products_of_single_rows_in_several_axes():
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [lt.float16, lt.bfloat16, lt.int16, lt.uint8])
+@pytest.mark.parametrize("depth", [1, 5, 64, 513, 1100, 2500])
+def test_few_rows_of_narrow_numbers_have_the_sums_of_wide_ones(dtype, depth):
+    wide = lt.float32 if dtype.is_floating_point else lt.int64
+    for rows, cols in ((1, 1), (1, 7), (1, 130), (3, 33), (4, 90), (6, 20)):
+        a, b = ((lt.randn(2, *size) * 9).to(dtype) for size in ((rows, depth), (depth, cols)))
+        turned = b.transpose(1, 2).contiguous().transpose(1, 2)
+        gaps = lt.cat([b, b], 2)[..., ::2]
+        one = b[:1].expand(2, depth, cols)
+        for right in (b, turned, gaps, one):
+            want = (a.to(wide) @ right.contiguous().to(wide)).to(dtype)
+            for got in (a @ right, (right.transpose(1, 2) @ a.transpose(1, 2)).transpose(1, 2)):
+                assert got.tolist() == want.tolist(), (rows, cols)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dtype", [lt.float32, lt.float64, lt.int64])
 def test_few_rows_of_very_many_terms(dtype):
     """They are read in several pieces, which are added up as blocks are."""
