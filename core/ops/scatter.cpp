@@ -213,9 +213,11 @@ Tensor reduced_into(std::string_view how, bool include_self, const Tensor& x, co
   }
   if (how != "mean") return fold(how, start, source);
   Tensor total = fold("sum", start, source);
-  Tensor ones = M::cast(C::ones_like(x), DType::i64);
-  Tensor count = fold("sum", include_self ? ones : fill(ones, Arg(0)),
-                      M::cast(C::ones_like(source), DType::i64));
+  auto ones_as = [](const Tensor& t) {
+    return S::expand(C::ones({}, DType::i64, t.device()), t.shape());
+  };
+  Tensor ones = ones_as(x);
+  Tensor count = fold("sum", include_self ? ones : fill(ones, Arg(0)), ones_as(source));
   count = M::clamp_min(count, 1);
   if (is_integer(x.dtype())) return M::cast(M::div_floor(total, count), x.dtype());
   return M::div(total, M::cast(count, real_type(x.dtype())));

@@ -269,7 +269,7 @@ Outputs bincount_expansion(Args a) {
                       .next = "leave the argument out"});
   Tensor weight;
   if (a.none(1)) {
-    weight = C::ones(x.shape(), DType::i64, x.device());
+    weight = S::expand(C::ones({}, DType::i64, x.device()), x.shape());
   } else {
     weight = a.tensor(1);
     if (weight.rank() != 1 || !require(Relation::eq, weight.size(0), x.size(0)))

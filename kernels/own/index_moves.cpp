@@ -5,12 +5,15 @@
 #include "kernels/own/index_moves.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/base/error.h"
 #include "kernels/own/line_fold.h"
 #include "kernels/own/odometer.h"
 #include "kernels/runtime/pool.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe::own {
 namespace {
@@ -40,16 +43,45 @@ struct Row {
   const int64_t* at;
   int64_t begin, end;
   Lines lines = {};
-  const SimdProgram* fold = nullptr;  // puts: how elements that lie side by side meet
 };
 using RowFn = void (*)(const Row&);
+
+/// Of lines: do their elements in the operand that is indexed lie side by side, and in the other
+/// too, or are they one?
+bool side_by_side(const Lines& lines) {
+  return lines.many == 1 && (lines.one == 1 || lines.one == 0);
+}
+
 /// What moves a row, for walks over rows.
 struct Mover {
   RowFn row;
+  int64_t bytes = 0;  // of an element
+  // Puts: how elements that lie side by side meet, and its kernels where it is a single step: of as
+  // many values, and of one for all.
   const SimdProgram* fold = nullptr;
-  void operator()(Row r) const {
-    r.fold = fold;
-    row(r);
+  std::array<StripFn, 2> meet = {};
+
+  void operator()(const Row& r) const {
+    constexpr int64_t kShort = 16;  // a program takes longer to begin
+    fold != nullptr&& side_by_side(r.lines) && r.lines.count >= kShort ? together(r) : row(r);
+  }
+
+ private:
+  /// Lines side by side go together: their values, or one for all, meet the elements of a place.
+  void together(const Row& r) const {
+    const int64_t count = r.lines.count, single = r.lines.one == 0 ? 1 : 0;
+    const StripFn step = meet[static_cast<size_t>(single)];
+    for (int64_t j = r.begin; j < r.end; ++j) {
+      std::byte* to = r.many + (r.at[j] * r.step + j * r.last) * bytes;
+      std::byte* from = r.one + j * r.one_last * bytes;
+      if (step != nullptr) {
+        const void* both[] = {to, from};
+        step(to, both, static_cast<size_t>(count));
+      } else {
+        const LineOperand in[] = {{to, 1}, {from, 1 - single}}, out[] = {{to, 1}};
+        fold->run(in, out, count, LineContext());
+      }
+    }
   }
 };
 
@@ -76,13 +108,15 @@ int64_t run_end(const int64_t* at, int64_t j, int64_t end) {
   return j;
 }
 
-/// Several lines along the same places: of those that follow one another each line is one copy.
+/// Several lines along the same places: of those that follow one another each line is one copy, of
+/// others so few go together that they stay in the first cache from line to line.
 template <class T>
 void take_lines_along(const Row& r, const T* from, T* to) {
   constexpr int64_t kRun = 16;  // below it a call takes longer than the elements
+  constexpr int64_t kSome = 1024;
   for (int64_t j = r.begin, next = j; j < r.end; j = next) {
     int64_t run = j;
-    for (; run < r.end; run = next) {
+    for (; run < std::min(r.end, j + kSome); run = next) {
       next = run_end(r.at, run, r.end);
       if (next - run >= kRun) break;
     }
@@ -133,35 +167,29 @@ void take_row(const Row& r) {
   }
 }
 
-/// Values that lie side by side meet the elements of their places.
-void fold_line(const SimdProgram& fold, void* places, const void* values, int64_t count) {
-  auto* to = static_cast<std::byte*>(places);
-  auto* from = static_cast<std::byte*>(const_cast<void*>(values));  // only read
-  const LineOperand in[] = {{to, 1}, {from, 1}}, out[] = {{to, 1}};
-  fold.run(in, out, count, LineContext());
-}
-
 /// Lines that lie apart go some at a time through all places: what meets at a place waits for what
-/// was put there, and lines do not wait for each other. Those side by side go together.
+/// was put there, and lines do not wait for each other.
 template <class T, class F>
 void put_row(const Row& r) {
-  constexpr int64_t kShort = 16;  // a program takes longer to begin
   constexpr int64_t kAbreast = 4;
   auto* to = reinterpret_cast<T*>(r.many);
   const auto* from = reinterpret_cast<const T*>(r.one);
   const Lines& lines = r.lines;
-  const bool neighbours = lines.many == 1 && lines.one == 1;
-  const bool together = neighbours && r.fold != nullptr && lines.count >= kShort;
-  const int64_t at_once = neighbours ? lines.count : kAbreast;
+  // Where an element takes less time than a loop of one step.
+  constexpr bool kQuick = std::is_arithmetic_v<T> && sizeof(T) >= 4;
+  if (kQuick && lines.count == 1) {
+    for (int64_t j = r.begin; j < r.end; ++j) {
+      T* place = to + r.at[j] * r.step + j * r.last;
+      *place = F{}(*place, from[j * r.one_last]);
+    }
+    return;
+  }
+  const int64_t at_once = side_by_side(lines) ? lines.count : kAbreast;
   for (int64_t first = 0; first < lines.count; first += at_once) {
     const int64_t count = std::min(at_once, lines.count - first);
     for (int64_t j = r.begin; j < r.end; ++j) {
       T* place = to + r.at[j] * r.step + j * r.last + first * lines.many;
       const T* value = from + j * r.one_last + first * lines.one;
-      if (together) {
-        fold_line(*r.fold, place, value, count);
-        continue;
-      }
       for (int64_t l = 0; l < count; ++l, place += lines.many, value += lines.one)
         *place = F{}(*place, *value);
     }
@@ -240,6 +268,10 @@ void by_size(DType d, F f) {
   }
 }
 /// f(stored type, how two of them fold).
+/// Sums and products of whole numbers wrap around: with a sign they have the bits of those without.
+template <Fold kFold, class T>
+using Whole = Stored<
+    std::conditional_t<kFold == Fold::sum || kFold == Fold::prod, std::make_unsigned_t<T>, T>>;
 template <Fold kFold, class F>
 void folding(DType d, F f) {
   auto with = [&]<class S>(S) {
@@ -252,13 +284,13 @@ void folding(DType d, F f) {
     case DType::u8:
       return with(Stored<uint8_t>{});
     case DType::i8:
-      return with(Stored<int8_t>{});
+      return with(Whole<kFold, int8_t>{});
     case DType::i16:
-      return with(Stored<int16_t>{});
+      return with(Whole<kFold, int16_t>{});
     case DType::i32:
-      return with(Stored<int32_t>{});
+      return with(Whole<kFold, int32_t>{});
     case DType::i64:
-      return with(Stored<int64_t>{});
+      return with(Whole<kFold, int64_t>{});
     case DType::u16:
       return with(Stored<uint16_t>{});
     case DType::u32:
@@ -305,16 +337,18 @@ Mover taking(DType d) {
 Mover putting(DType d, Fold fold) {
   RowFn found = nullptr;
   by_fold(d, fold, [&](auto t, auto f) { found = put_row<decltype(t), decltype(f)>; });
-  return {found, line_fold(d, fold)};
+  Mover put{found, static_cast<int64_t>(size_of(d)), line_fold(d, fold)};
+  if (put.fold != nullptr)
+    for (unsigned single : {0u, 1u}) put.meet[single] = put.fold->whole(2 * single, simd_loops());
+  return put;
 }
 
 int64_t item(const Operand& o) { return static_cast<int64_t>(size_of(o.dtype)); }
 
 /// Where the index has one element along the axis no two meet: the space is walked in as few axes
 /// as the operands allow. check: of places [begin, end), before they are used.
-template <class Check>
 void move_singles(const Operand& many, size_t axis, const Operand& index, const int64_t* where,
-                  const Operand& one, Mover move, Check check) {
+                  const Operand& one, Mover move, absl::FunctionRef<void(int64_t, int64_t)> check) {
   constexpr int64_t kPiece = kChecked;
   Operand lines{many.data, many.dtype, index.shape, without(many.strides, axis)};
   const Operand* both[] = {&lines, &one};
@@ -393,7 +427,7 @@ void put_rows(const Operand& out, size_t axis, const Operand& index, const int64
 void put_lines(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
                const Operand& source, const Lines& lines, Mover put) {
   const int64_t n = index.shape.back(), rows = rows_of(index.shape);
-  const int64_t together = lines.many == 1 && lines.one == 1 ? 256 : 4;
+  const int64_t together = side_by_side(lines) ? 256 : 4;
   const int64_t work = rows * n * std::min(together, lines.count);
   parallel_for((lines.count + together - 1) / together,
                std::max<int64_t>(1, 8192 / std::max<int64_t>(work, 1)),
@@ -539,22 +573,44 @@ class Slices {
   int64_t rows_, n_;
 };
 
+/// Two operands and the index without the axes along which it has one element, but for the one it
+/// counts along: what is left last may be long.
+struct Squeezed {
+  Operand many, one, index;
+  size_t axis = 0;
+
+  Squeezed(const Operand& indexed, const Operand& other, const Operand& by, size_t along)
+      : many{indexed.data, indexed.dtype, {}, {}},
+        one{other.data, other.dtype, {}, {}},
+        index{by.data, by.dtype, {}, {}} {
+    for (size_t i = 0; i < by.shape.size(); ++i) {
+      if (i == along) axis = index.shape.size();
+      if (i != along && by.shape[i] == 1) continue;
+      for (auto [to, from] : {std::pair{&many, &indexed}, {&one, &other}, {&index, &by}}) {
+        to->shape.push_back(from->shape[i]);
+        to->strides.push_back(from->strides[i]);
+      }
+    }
+  }
+};
+
 }  // namespace
 
 void Moves::take(const Operand& x, const Operand& out,
                  absl::FunctionRef<void(int64_t, int64_t)> check) const {
   if (index.shape[axis] == 1 && lines.count == 1)
-    move_singles(x, axis, index, where, out, taking(out.dtype), check);
-  else
-    take_rows(x, axis, index, where, out, lines, taking(out.dtype), check);
+    return move_singles(x, axis, index, where, out, taking(out.dtype), check);
+  const Squeezed s(x, out, index, axis);
+  take_rows(s.many, s.axis, s.index, where, s.one, lines, taking(out.dtype), check);
 }
 
 void Moves::put(const Operand& source, const Operand& out, Fold fold) const {
   const Mover put = putting(out.dtype, fold);
-  if (lines.count > 1) return put_lines(out, axis, index, where, source, lines, put);
-  if (index.shape[axis] == 1)
+  if (lines.count == 1 && index.shape[axis] == 1)
     return move_singles(out, axis, index, where, source, put, kCheckedBefore);
-  scatter(out, axis, index, where, source, put);
+  const Squeezed s(out, source, index, axis);
+  if (lines.count > 1) return put_lines(s.many, s.axis, s.index, where, s.one, lines, put);
+  scatter(s.many, s.axis, s.index, where, s.one, put);
 }
 
 void Moves::select(const Operand& x, const Operand& out) const {

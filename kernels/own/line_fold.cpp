@@ -18,8 +18,10 @@ Expr folded(Fold fold, Expr a, Expr b) {
       return a * b;
     case Fold::max:
     case Fold::min: {
-      const Expr best = fold == Fold::max ? pmax(a, b) : pmin(a, b);
-      return is_floating(a.dtype()) ? select(isnan(a), a, best) : best;
+      // Of floats in the form that is one step: NaN stays.
+      const bool most = fold == Fold::max;
+      if (is_floating(a.dtype())) return select(isnan(a) | (most ? lt(b, a) : lt(a, b)), a, b);
+      return most ? pmax(a, b) : pmin(a, b);
     }
     case Fold::last:
       return b;

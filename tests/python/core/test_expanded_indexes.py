@@ -72,3 +72,19 @@ def test_an_error_names_the_first_position_of_the_whole_index():
         x.gather(1, places)
     with pytest.raises(lt.IndexError, match=r"7 at position \[0, 2, 0\]"):
         x.scatter_add(1, places, lt.zeros(4, 3, 5))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_value_for_all_and_what_is_no_number(seed):
+    """Lines that go together fold as single elements do: NaN stays, of two zeros the later."""
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(40):
+        x, axis, index = case(rng)
+        value = lt.tensor(float(rng.choice([3.0, 0.0, -0.0, np.nan, -np.inf])))
+        if not x.dtype.is_floating_point:
+            value = lt.tensor(3)
+        elif rng.random() < 0.5:
+            x = lt.where(x < 0, value.to(x.dtype), x)
+        source = value.to(x.dtype).expand(index.shape)
+        got = results(x, axis, index, source)
+        assert got == results(x, axis, index.contiguous(), source.contiguous()), (seed, x.shape)
