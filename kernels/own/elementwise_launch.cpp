@@ -381,10 +381,13 @@ class Walker {
       }
       return;
     }
+    constexpr int64_t kShort = 8;  // below it a call takes longer than the elements
     const auto fill = simd_loops().fill[size_class(sizeof(T))];
     for (int64_t r = 0; r < rows; ++r, from += row_step, to += length) {
       if (step == 0)
         fill(to, from, static_cast<size_t>(length));
+      else if (step == 1 && length >= kShort)
+        std::memcpy(to, from, static_cast<size_t>(length) * sizeof(T));
       else
         for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
     }
