@@ -43,8 +43,9 @@ Shape sizes_asked(std::string_view op, const Arg& given, const Tensor& x, size_t
 /// Windows of the last axes whose lengths may differ by one: elements behind a shorter one's end
 /// are there too, and not seen.
 struct Cover {
-  Tensor elements;             // [..., counts, places in the window]
-  Tensor seen;                 // [counts, places]; undefined: all
+  Tensor elements;             // [..., counts, places in the window]; or by axis, count and places
+  Shape places;                // which axes of the elements are places
+  bool some = false;           // not all are seen: those that are not are `unseen`
   Tensor lengths;              // of the windows, [counts]; undefined: all alike
   std::vector<Tensor> starts;  // along each axis, in the shape of `counted`
   Shape longest;               // of windows along each axis
@@ -57,6 +58,7 @@ Tensor covered_start(Int size, Int count, size_t k, size_t n, Device device) {
 Cover even_cover(const Tensor& x, const Shape& counts) {
   Cover c;
   const size_t n = counts.size();
+  c.places = last_axes(n);
   for (size_t k = 0; k < n; ++k) {
     const Int size = x.size(static_cast<int>(k) - static_cast<int>(n));
     c.longest.push_back(floor_div(size, counts[k]));
@@ -66,9 +68,11 @@ Cover even_cover(const Tensor& x, const Shape& counts) {
   return c;
 }
 
-/// Along each axis in turn the windows are gathered, as two axes in its place.
-Cover uneven_cover(Tensor x, const Shape& counts) {
+/// Along each axis in turn the windows are gathered, as two axes in its place. What is not seen is
+/// covered as it lies there, where lines are long.
+Cover uneven_cover(Tensor x, const Shape& counts, const Arg& unseen) {
   Cover c;
+  Tensor all_seen;
   const size_t n = counts.size();
   const int lead = x.rank() - static_cast<int>(n);
   c.starts.resize(n);
@@ -84,38 +88,47 @@ Cover uneven_cover(Tensor x, const Shape& counts) {
     Tensor at = M::add(S::unsqueeze(start, 1), C::arange(0, longest, 1, DType::i64, x.device()));
     Tensor seen = M::lt(at, S::unsqueeze(end, 1));  // [count, longest]
     x = I::index_select(x, axis, M::minimum(at, size - 1));
-    Shape shape(2 * n, Int(1));
-    shape[k] = count;
-    shape[n + k] = longest;
+    Shape shape(2 * (n - k), Int(1));
+    shape[0] = count;
+    shape[1] = longest;
     seen = S::reshape(seen, shape);
-    c.seen = c.seen.defined() ? M::logical_and(c.seen, seen) : seen;
+    all_seen = all_seen.defined() ? M::logical_and(all_seen, seen) : seen;
+    c.places.insert(c.places.begin(), Int(lead + 2 * static_cast<int>(k) + 1));
     Shape along(n - k, Int(1));
     along[0] = count;
     Tensor length = S::reshape(M::sub(end, start), along);
     c.lengths = c.lengths.defined() ? M::mul(c.lengths, length) : length;
   }
-  Shape order = all_axes(lead);
-  for (int part : {0, 1})
-    for (size_t k = 0; k < n; ++k) order.push_back(Int(lead + 2 * static_cast<int>(k) + part));
-  c.elements = S::permute(x, order);
+  c.elements = M::where(all_seen, x, unseen);
+  c.some = true;
   return c;
 }
 
-Cover cover(std::string_view op, const Tensor& x, const Arg& size, size_t axes) {
+/// The places of each window as the last axis.
+Tensor flat_windows(const Cover& c) {
+  const int n = static_cast<int>(c.places.size());
+  if (!c.some) return S::flatten(c.elements, -n, -1);
+  const int lead = c.elements.rank() - 2 * n;
+  Shape order = all_axes(lead);
+  for (int part : {0, 1})
+    for (int k = 0; k < n; ++k) order.push_back(Int(lead + 2 * k + part));
+  return S::flatten(S::permute(c.elements, order), -n, -1);
+}
+
+Cover cover(std::string_view op, const Tensor& x, const Arg& size, size_t axes, const Arg& unseen) {
   require_axes(op, x, axes);
   const Shape counts = sizes_asked(op, size, x, axes);
   bool even = true;
   for (size_t k = 0; k < axes; ++k)
     even = even && mod(x.size(static_cast<int>(k) - static_cast<int>(axes)), counts[k]) == Int(0);
-  return even ? even_cover(x, counts) : uneven_cover(x, counts);
+  return even ? even_cover(x, counts) : uneven_cover(x, counts, unseen);
 }
 
 Tensor adaptive_mean(std::string_view op, const Tensor& x, const Arg& size, size_t axes) {
   require_domain(get_op(op), x.dtype());
-  const Cover c = cover(op, x, size, axes);
-  const Shape dims = last_axes(axes);
-  if (!c.seen.defined()) return R::mean(c.elements, dims);
-  Tensor total = R::sum(M::where(c.seen, c.elements, 0), dims);
+  const Cover c = cover(op, x, size, axes, Arg(0));
+  if (!c.some) return R::mean(c.elements, c.places);
+  Tensor total = R::sum(c.elements, c.places);
   return M::div(total, M::cast(c.lengths, x.dtype()));
 }
 
@@ -136,10 +149,8 @@ Tensor places_of(const std::vector<Tensor>& starts, const Shape& kernel, Tensor 
 }
 
 Outputs adaptive_largest(std::string_view op, const Tensor& x, const Arg& size, size_t axes) {
-  const Cover c = cover(op, x, size, axes);
-  Tensor w = c.elements;
-  if (c.seen.defined()) w = M::where(c.seen, w, lowest_number(x.dtype()));
-  auto [values, taps] = R::max_dim(S::flatten(w, -static_cast<int>(axes), -1), -1);
+  const Cover c = cover(op, x, size, axes, lowest_number(x.dtype()));
+  auto [values, taps] = R::max_dim(flat_windows(c), -1);
   return {values, places_of(c.starts, c.longest, taps, x)};
 }
 
