@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "kernels/problem/operand.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {
@@ -29,19 +30,19 @@ struct Item {
   }
 };
 
-/// Room for the items of a line, kept for the next one. Its memory is first touched by who writes
-/// it: clearing that of a long line would be a wait of its own.
+/// Room for the items of a line, kept for the next one. It is not cleared, and comes from the
+/// allocator: for a long line either would be a wait of its own.
 template <class Key>
 class Items {
  public:
   Item<Key>* of(int64_t n) {
-    if (n > room_) data_ = std::make_unique_for_overwrite<Item<Key>[]>(static_cast<size_t>(n));
+    if (n > room_) data_.emplace(static_cast<size_t>(n) * sizeof(Item<Key>));
     room_ = std::max(room_, n);
-    return data_.get();
+    return data_->template as<Item<Key>>();
   }
 
  private:
-  std::unique_ptr<Item<Key>[]> data_;
+  std::optional<Scratch> data_;
   int64_t room_ = 0;
 };
 
