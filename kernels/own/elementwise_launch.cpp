@@ -384,7 +384,7 @@ class Walker {
     constexpr int64_t kShort = 8;  // below it a call takes longer than the elements
     const auto fill = simd_loops().fill[size_class(sizeof(T))];
     for (int64_t r = 0; r < rows; ++r, from += row_step, to += length) {
-      if (step == 0)
+      if (step == 0 && length >= kShort)
         fill(to, from, static_cast<size_t>(length));
       else if (step == 1 && length >= kShort)
         std::memcpy(to, from, static_cast<size_t>(length) * sizeof(T));
