@@ -266,6 +266,32 @@ void run_converted(const ProductPlan& plan, const Launch& launch) {
   launch.epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
+/// Batch axes along which the side of the columns stays are rows, where the other side's elements
+/// lie evenly so: the columns are then read once for all of them.
+void make_rows_of_batch(Contraction& c) {
+  absl::InlinedVector<size_t, 6> outer;
+  for (int v : c.outer)
+    if (c.extent[static_cast<size_t>(v)] != 1) outer.push_back(static_cast<size_t>(v));
+  if (outer.empty() || !c.a.windows.empty() || !c.b.windows.empty()) return;
+  const bool right_is_a = c.a.stride[outer.back()] != 0 && c.b.stride[outer.back()] == 0;
+  const Addressing &right = right_is_a ? c.a : c.b, &left = right_is_a ? c.b : c.a;
+  if (left.stride[outer.back()] != 0) return;
+  for (size_t first = outer.front(); !c.batch.empty();) {
+    const size_t axis = c.batch.size() - 1, var = c.extent.size();
+    if (c.batch[axis] != 1) {
+      const bool rows = right.stride[first] == 0;
+      const bool even = left.batch[axis] == left.stride[first] * c.extent[first];
+      if (right.batch[axis] != 0 || left.batch[axis] == 0 || (rows && !even)) return;
+      c.outer.insert(c.outer.begin(), static_cast<int>(var));
+      c.extent.push_back(c.batch[axis]);
+      for (Addressing* x : {&c.a, &c.b, &c.out}) x->stride.push_back(x->batch[axis]);
+      first = var;
+    }
+    c.batch.pop_back();
+    for (Addressing* x : {&c.a, &c.b, &c.out}) x->batch.pop_back();
+  }
+}
+
 }  // namespace
 
 Verdict product_accepts(const Entry&, const Query& query) {
@@ -290,6 +316,7 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
   const bool complex = is_complex(plan->accumulator);
   if (complex) b.strides = contiguous_strides(b.shape);
   auto c = make_contraction(problem.op, problem.args, a, b, as_summed(*plan, plan->out));
+  make_rows_of_batch(c);
   add_parts(*plan, complex ? complex_as_real(c) : c, complex ? 2 * kSumBlock : kSumBlock);
   return plan;
 }

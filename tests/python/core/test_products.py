@@ -221,3 +221,22 @@ def test_few_rows_of_very_many_terms(dtype):
     for rows in (1, 2, 3):
         assert (a[:rows] @ b.t()).tolist() == (wide @ b.t())[:rows].tolist()
         assert (b @ a[:rows].t()).tolist() == (b @ wide.t())[:, :rows].tolist()
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [lt.float32, lt.bfloat16, lt.complex64, lt.int64])
+def test_a_batch_against_one_matrix_has_the_bits_of_each_alone(dtype):
+    w = lt.randn(70, 45).mul(9).to(dtype)
+    for shape in ((9, 1, 70), (3, 1, 1, 70), (5, 2, 3, 70), (2, 1, 4, 70), (1, 6, 1, 70)):
+        x = lt.randn(*shape).mul(9).to(dtype)
+        gaps = lt.cat([x, x], 0)[:: 2 if shape[0] % 2 == 0 else 1]
+        turned = x.transpose(0, 1).contiguous().transpose(0, 1)
+        for a in (x, gaps, turned, x.expand(4, *shape), x[..., :1, :].expand(shape)):
+            for b in (w, w.t().contiguous().t(), lt.stack([w] * a.shape[-3])):
+                each = [
+                    m @ b[i % a.shape[-3]] if b.ndim == 3 else m @ b
+                    for i, m in enumerate(a.reshape(-1, *a.shape[-2:]))
+                ]
+                assert (a @ b).tolist() == lt.stack(each).reshape(*a.shape[:-1], 45).tolist()
+            turned_about = w.t() @ a.transpose(-1, -2)
+            assert turned_about.tolist() == (a @ w).transpose(-1, -2).tolist()
