@@ -1,5 +1,5 @@
-// One function a family; core/ops/all.cpp calls them. Plus the few words definitions of several
-// families share.
+// One function a family; core/ops/all.cpp calls them, once, so they are compiled for size. Plus the
+// few words definitions of several families share.
 #pragma once
 
 #include "core/base/error.h"
@@ -11,64 +11,64 @@
 
 namespace lathe {
 
-void add_math_definitions(Definitions& r);
-void add_arithmetic_definitions(Definitions& r);
-void add_special_definitions(Definitions& r);
-void add_bessel_definitions(Definitions& r);
-void add_incomplete_gamma_definitions(Definitions& r);
-void add_polynomial_definitions(Definitions& r);
-void add_power_definitions(Definitions& r);
-void add_checked_definitions(Definitions& r);
-void add_compare_definitions(Definitions& r);
-void add_reduce_definitions(Definitions& r);
-void add_scan_definitions(Definitions& r);
-void add_statistics_definitions(Definitions& r);
-void add_order_definitions(Definitions& r);
-void add_shape_definitions(Definitions& r);
-void add_copy_definitions(Definitions& r);
-void add_index_definitions(Definitions& r);
-void add_scatter_definitions(Definitions& r);
-void add_position_definitions(Definitions& r);
-void add_data_size_definitions(Definitions& r);
-void add_set_definitions(Definitions& r);
-void add_masked_definitions(Definitions& r);
-void add_create_definitions(Definitions& r);
-void add_random_definitions(Definitions& r);
-void add_linear_definitions(Definitions& r);
-void add_convolution_definitions(Definitions& r);
-void add_nn_definitions(Definitions& r);
-void add_activation_definitions(Definitions& r);
-void add_dropout_definitions(Definitions& r);
-void add_window_definitions(Definitions& r);
-void add_padding_definitions(Definitions& r);
-void add_pooling_definitions(Definitions& r);
-void add_adaptive_definitions(Definitions& r);
-void add_interpolate_definitions(Definitions& r);
-void add_grid_definitions(Definitions& r);
-void add_normalisation_definitions(Definitions& r);
-void add_embedding_definitions(Definitions& r);
-void add_distance_definitions(Definitions& r);
-void add_recurrent_definitions(Definitions& r);
-void add_regression_loss_definitions(Definitions& r);
-void add_margin_loss_definitions(Definitions& r);
-void add_ctc_definitions(Definitions& r);
-void add_loss_definitions(Definitions& r);
-void add_norm_definitions(Definitions& r);
-void add_split_definitions(Definitions& r);
-void add_strided_definitions(Definitions& r);
-void add_rearrange_definitions(Definitions& r);
-void add_join_definitions(Definitions& r);
-void add_diagonal_definitions(Definitions& r);
-void add_patches_definitions(Definitions& r);
-void add_products_definitions(Definitions& r);
-void add_einsum_definitions(Definitions& r);
-void add_correlation_definitions(Definitions& r);
-void add_create_forms_definitions(Definitions& r);
-void add_attention_definitions(Definitions& r);
-void add_form_definitions(Definitions& r);
-void add_linalg_definitions(Definitions& r);
-void add_fft_definitions(Definitions& r);
-void add_signal_window_definitions(Definitions& r);
+[[gnu::cold]] void add_math_definitions(Definitions& r);
+[[gnu::cold]] void add_arithmetic_definitions(Definitions& r);
+[[gnu::cold]] void add_special_definitions(Definitions& r);
+[[gnu::cold]] void add_bessel_definitions(Definitions& r);
+[[gnu::cold]] void add_incomplete_gamma_definitions(Definitions& r);
+[[gnu::cold]] void add_polynomial_definitions(Definitions& r);
+[[gnu::cold]] void add_power_definitions(Definitions& r);
+[[gnu::cold]] void add_checked_definitions(Definitions& r);
+[[gnu::cold]] void add_compare_definitions(Definitions& r);
+[[gnu::cold]] void add_reduce_definitions(Definitions& r);
+[[gnu::cold]] void add_scan_definitions(Definitions& r);
+[[gnu::cold]] void add_statistics_definitions(Definitions& r);
+[[gnu::cold]] void add_order_definitions(Definitions& r);
+[[gnu::cold]] void add_shape_definitions(Definitions& r);
+[[gnu::cold]] void add_copy_definitions(Definitions& r);
+[[gnu::cold]] void add_index_definitions(Definitions& r);
+[[gnu::cold]] void add_scatter_definitions(Definitions& r);
+[[gnu::cold]] void add_position_definitions(Definitions& r);
+[[gnu::cold]] void add_data_size_definitions(Definitions& r);
+[[gnu::cold]] void add_set_definitions(Definitions& r);
+[[gnu::cold]] void add_masked_definitions(Definitions& r);
+[[gnu::cold]] void add_create_definitions(Definitions& r);
+[[gnu::cold]] void add_random_definitions(Definitions& r);
+[[gnu::cold]] void add_linear_definitions(Definitions& r);
+[[gnu::cold]] void add_convolution_definitions(Definitions& r);
+[[gnu::cold]] void add_nn_definitions(Definitions& r);
+[[gnu::cold]] void add_activation_definitions(Definitions& r);
+[[gnu::cold]] void add_dropout_definitions(Definitions& r);
+[[gnu::cold]] void add_window_definitions(Definitions& r);
+[[gnu::cold]] void add_padding_definitions(Definitions& r);
+[[gnu::cold]] void add_pooling_definitions(Definitions& r);
+[[gnu::cold]] void add_adaptive_definitions(Definitions& r);
+[[gnu::cold]] void add_interpolate_definitions(Definitions& r);
+[[gnu::cold]] void add_grid_definitions(Definitions& r);
+[[gnu::cold]] void add_normalisation_definitions(Definitions& r);
+[[gnu::cold]] void add_embedding_definitions(Definitions& r);
+[[gnu::cold]] void add_distance_definitions(Definitions& r);
+[[gnu::cold]] void add_recurrent_definitions(Definitions& r);
+[[gnu::cold]] void add_regression_loss_definitions(Definitions& r);
+[[gnu::cold]] void add_margin_loss_definitions(Definitions& r);
+[[gnu::cold]] void add_ctc_definitions(Definitions& r);
+[[gnu::cold]] void add_loss_definitions(Definitions& r);
+[[gnu::cold]] void add_norm_definitions(Definitions& r);
+[[gnu::cold]] void add_split_definitions(Definitions& r);
+[[gnu::cold]] void add_strided_definitions(Definitions& r);
+[[gnu::cold]] void add_rearrange_definitions(Definitions& r);
+[[gnu::cold]] void add_join_definitions(Definitions& r);
+[[gnu::cold]] void add_diagonal_definitions(Definitions& r);
+[[gnu::cold]] void add_patches_definitions(Definitions& r);
+[[gnu::cold]] void add_products_definitions(Definitions& r);
+[[gnu::cold]] void add_einsum_definitions(Definitions& r);
+[[gnu::cold]] void add_correlation_definitions(Definitions& r);
+[[gnu::cold]] void add_create_forms_definitions(Definitions& r);
+[[gnu::cold]] void add_attention_definitions(Definitions& r);
+[[gnu::cold]] void add_form_definitions(Definitions& r);
+[[gnu::cold]] void add_linalg_definitions(Definitions& r);
+[[gnu::cold]] void add_fft_definitions(Definitions& r);
+[[gnu::cold]] void add_signal_window_definitions(Definitions& r);
 
 /// Of a composite that only moves elements.
 inline Extra moving(std::string_view doc, uint8_t places = kFunction | kMethod) {
