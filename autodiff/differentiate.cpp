@@ -17,6 +17,7 @@
 // Calls and groups are inlined first.
 #include "autodiff/differentiate.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 
 #include "autodiff/backprop.h"
@@ -59,6 +60,25 @@ Graph with_hidden(const Graph& graph, absl::Span<Value* const> hidden) {
 }
 
 }  // namespace
+
+/// What is granted here and not by the graph, of what its inputs say.
+static std::vector<SymFact> granted_besides(const Graph& graph, absl::Span<const SymFact> granted) {
+  const std::vector<SymbolSource> sources = graph.sources();
+  const auto known = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (k >= sources.size()) return false;
+    return graph.inputs_say(e, sources);
+  };
+  std::vector<SymFact> out;
+  for (const SymFact& f : granted) {
+    const bool stated = absl::c_any_of(graph.assumptions(), [&](const SymFact& g) {
+      return g.relation == f.relation && g.holds == f.holds && identical(g.a, f.a) &&
+             identical(g.b, f.b);
+    });
+    if (!stated && known(f.a) && known(f.b)) out.push_back(f);
+  }
+  return out;
+}
 
 Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOptions& options) {
   refuse_detached_writes(graph, wrt);
@@ -104,6 +124,7 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOption
   }
   joint.active = backprop.all_active();
   joint.graph = tracer.take();
+  out.asked = granted_besides(graph, joint.graph.assumptions());
   const auto results = static_cast<int>(joint.graph.outputs().size());
   Cut(joint, options.reads).run(out);
   for (int& k : out.cotangents)

@@ -40,6 +40,9 @@ struct Vjp {
   std::vector<int>
       gradients;             // by wanted input: which output of `backward`; -1: it has no influence
   std::vector<bool> active;  // by result of the program: does it depend on a wanted input?
+  /// What the rules took for granted of sizes that the inputs of the program say, beyond what it
+  /// states itself: in its symbols, for those inputs alone.
+  std::vector<SymFact> asked;
 
   /// Where `forward` gives result k of the program.
   size_t given_at(size_t k) const { return k < results ? k : k - hidden; }

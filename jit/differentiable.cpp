@@ -26,6 +26,50 @@ std::vector<int> tracked_inputs(const ir::Data& inputs) {
   return out;
 }
 
+bool facts_hold(absl::Span<const ir::SymbolSource> sources, absl::Span<const SymFact> facts,
+                const ir::Data& inputs) {
+  auto value = [&](Int e) {
+    return substitute(e, [&](uint32_t k) { return ir::said(sources[k], inputs); });
+  };
+  return absl::c_all_of(facts, [&](const SymFact& f) {
+    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
+  });
+}
+
+/// What inputs of `graph` say, said of those of another graph, which has the same ones.
+static std::vector<ir::SymbolSource> sources_in(const ir::Graph& other, const ir::Graph& graph) {
+  std::vector<ir::SymbolSource> sources = graph.sources();
+  for (ir::SymbolSource& s : sources)
+    if (s.value != nullptr)
+      s.value = s.is_parameter_of(graph.body()) ? other.inputs()[s.value->index()] : nullptr;
+  return sources;
+}
+
+/// The graph as if it had been captured on these inputs. As it is, where running it tells a size.
+static ir::Graph as_for(const ir::Graph& graph, const ir::Data& inputs) {
+  ir::Graph g = graph.clone();
+  const std::vector<ir::SymbolSource> sources = g.sources();
+  for (const ir::SymbolSource& s : sources)
+    if (s.value == nullptr || !s.is_parameter_of(g.body())) return g;
+  for (size_t k = 0; k < sources.size(); ++k)
+    g.symbols()[k].hint = ir::said(sources[k], inputs).value();
+  return g;
+}
+
+constexpr size_t kMostVariants = 64;  // of one derivative; beyond, the oldest is made again
+
+std::shared_ptr<Differentiable> Differentiable::fitting(Variants& variants, const ir::Data& inputs,
+                                                        const ir::Graph& graph,
+                                                        const std::vector<int>& wrt,
+                                                        const Terms& terms) {
+  for (const auto& d : variants)
+    if (d->fits(inputs)) return d;
+  if (variants.size() == kMostVariants) variants.erase(variants.begin());
+  return variants.emplace_back(
+      std::make_shared<Differentiable>(as_for(graph, inputs), wrt, std::nullopt,
+                                       absl::Span<ir::Value* const>(), std::vector<bool>(), terms));
+}
+
 Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
                                std::optional<absl::Span<const int>> active,
                                absl::Span<ir::Value* const> hidden, std::vector<bool> strided,
@@ -37,6 +81,8 @@ Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
       wrt_(std::move(wrt)),
       terms_(std::move(terms)) {
   vjp_ = differentiate(graph, wrt_, {.active = active, .hidden = hidden});
+  sources_ = sources_in(vjp_.whole, graph);
+  sources_of_whole_ = vjp_.whole.sources();
   derived_ = vjp_.results + vjp_.hidden + static_cast<size_t>(vjp_.extra);
   writes_ = vjp_.forward.writes();
   ir::Graph forward = vjp_.forward.clone();
@@ -155,8 +201,9 @@ const Program& Differentiable::Backward::plan() {
 void Differentiable::Backward::add_programs(std::vector<const Program*>& out) const {
   const std::lock_guard hold(mutex);
   if (program) out.push_back(program.get());
-  for (const auto& [wrt, differentiable] : again)
-    for (const Program* p : differentiable->programs()) out.push_back(p);
+  for (const auto& [wrt, variants] : again)
+    for (const auto& differentiable : variants)
+      for (const Program* p : differentiable->programs()) out.push_back(p);
 }
 
 /// In a trace its ops are recorded; where a second order is asked for it is a node of history too.
@@ -174,18 +221,28 @@ ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
   std::shared_ptr<Differentiable> program;
   {
     const BuildLock hold(mutex);
-    std::shared_ptr<Differentiable>& place = again[wrt];
-    if (!place)
-      place = std::make_shared<Differentiable>(vjp.backward, wrt, std::nullopt,
-                                               absl::Span<ir::Value* const>(), std::vector<bool>(),
-                                               terms);
-    program = place;
+    program = fitting(again[wrt], inputs, vjp.backward, wrt, terms);
   }
   return program->run(inputs);
 }
 
-Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
-                                                       const Tensors& sums) const {
+/// What the node was called with, but for the elements.
+ir::Data Differentiable::like_inputs(const TapeNode& node) const {
+  ir::Data out;
+  for (size_t i = 0; i < node.x_types.size(); ++i) {
+    const Vjp::Read number{From::input, i};
+    const auto at = std::find(numbers_.begin(), numbers_.end(), number);
+    if (at == numbers_.end())
+      out.emplace_back(ir::stand_in(node.x_types[i]));
+    else
+      out.emplace_back(node.attrs[static_cast<size_t>(at - numbers_.begin())]);
+  }
+  return out;
+}
+
+std::shared_ptr<Differentiable::Backward> Differentiable::backward_for(const TapeNode& node,
+                                                                       const Tensors& dys,
+                                                                       const Tensors& sums) const {
   const bool higher = thread_state().grad_enabled;
   Arrived arrived((1 + dys.size() + wrt_.size() + 63) / 64);
   size_t bit = 0;
@@ -197,19 +254,22 @@ Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
   for (const Tensor& dy : dys) note(dy.defined());
   for (int i : wrt_) note(sums[static_cast<size_t>(i)].defined());
   const BuildLock hold(mutex_);
-  std::shared_ptr<Backward>& place = backwards_[arrived];
-  if (place) return *place;
+  std::vector<std::shared_ptr<Backward>>& variants = backwards_[arrived];
+  for (const auto& b : variants)
+    if (b->vjp.asked.empty() || facts_hold(sources_of_whole_, b->vjp.asked, like_inputs(node)))
+      return b;
   std::vector<int> active, continued;
   for (size_t k = 0; k < dys.size(); ++k)
     if (dys[k].defined()) active.push_back(static_cast<int>(k));
   for (int i : wrt_)
     if (sums[static_cast<size_t>(i)].defined()) continued.push_back(i);
-  place = make_backward(active, continued, higher);
-  return *place;
+  if (variants.size() == kMostVariants) variants.erase(variants.begin());
+  return variants.emplace_back(make_backward(node, active, continued, higher));
 }
 
 std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
-    absl::Span<const int> active, absl::Span<const int> continued, bool higher) const {
+    const TapeNode& node, absl::Span<const int> active, absl::Span<const int> continued,
+    bool higher) const {
   auto b = std::make_shared<Backward>();
   b->terms = terms_;
   if (!higher && active == absl::MakeConstSpan(vjp_.cotangents) && continued.empty()) {
@@ -219,8 +279,8 @@ std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
     b->vjp.gradients = vjp_.gradients;
   } else {
     const auto* reads = higher ? &vjp_.direct_reads : &vjp_.reads;
-    b->vjp =
-        differentiate(vjp_.whole, wrt_, {.active = active, .continued = continued, .reads = reads});
+    b->vjp = differentiate(as_for(vjp_.whole, like_inputs(node)), wrt_,
+                           {.active = active, .continued = continued, .reads = reads});
   }
   for (int i : continued) b->continued.push_back(static_cast<size_t>(i));
   for (const Vjp::Read& r : b->vjp.reads) {
@@ -307,7 +367,8 @@ Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node) co
 Tensors Differentiable::derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys,
                                Tensors sums) const {
   const AutocastScope over(DType::f32);  // the casts are in the graph
-  Backward& b = backward_for(dys, sums);
+  const std::shared_ptr<Backward> kept = backward_for(*node, dys, sums);
+  Backward& b = *kept;
   Tensors derived;
   if (b.reads_derived) derived = derived_values(node);
   ir::Data in;
@@ -326,7 +387,8 @@ Tensors Differentiable::derive(const std::shared_ptr<TapeNode>& node, const Tens
 std::vector<const Program*> Differentiable::programs() const {
   std::vector<const Program*> out{forward_.get()};
   const std::lock_guard hold(mutex_);
-  for (const auto& [arrived, b] : backwards_) b->add_programs(out);
+  for (const auto& [arrived, variants] : backwards_)
+    for (const auto& b : variants) b->add_programs(out);
   return out;
 }
 

@@ -4,7 +4,7 @@
 // Which derivative runs depends on which results a cotangent arrived at, and at which inputs one
 // had arrived before: the sums there are continued in the order in which the ops of the program
 // would have added to them, so gradients have the bits of eager. Each is made when it is first
-// asked for.
+// asked for, and again for sizes that answer what its rules asked in another way.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -23,6 +23,9 @@ namespace lathe::jit {
 
 /// Which of these require grad.
 std::vector<int> tracked_inputs(const ir::Data& inputs);
+/// Do all hold on these inputs of a graph?
+bool facts_hold(absl::Span<const ir::SymbolSource> sources, absl::Span<const SymFact> facts,
+                const ir::Data& inputs);
 
 class Differentiable : public std::enable_shared_from_this<Differentiable> {
  public:
@@ -40,6 +43,14 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   /// `hidden`: gets the histories of the hidden results.
   ir::Data run(const ir::Data& inputs, std::vector<Edge>* hidden = nullptr) const;
 
+  /// Does the derivative by what all results may be given hold for these inputs?
+  bool fits(const ir::Data& inputs) const { return facts_hold(sources_, vjp_.asked, inputs); }
+  /// The first of these that fits, or one more, made of the graph as it is for these inputs.
+  using Variants = std::vector<std::shared_ptr<Differentiable>>;
+  static std::shared_ptr<Differentiable> fitting(Variants& variants, const ir::Data& inputs,
+                                                 const ir::Graph& graph,
+                                                 const std::vector<int>& wrt, const Terms& terms);
+
   /// The forward pass as differentiate() left it, with what that took for granted.
   const ir::Graph& forward_graph() const { return vjp_.forward; }
   /// The forward pass, and the derivatives that have run.
@@ -56,7 +67,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
     size_t at = 0;
   };
   struct Backward {
-    Vjp vjp;  // of it only what belongs to the backward
+    Vjp vjp;  // of it only what belongs to the backward; asked: in the symbols of Vjp::whole
     Terms terms;
     std::vector<size_t> continued;  // slots
     std::vector<Place> places;      // by read
@@ -64,7 +75,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
     mutable std::mutex mutex;          // of what follows
     std::unique_ptr<Program> program;  // made at the first run
     /// By which of its inputs are tracked: for derivatives of second order.
-    absl::flat_hash_map<std::vector<int>, std::shared_ptr<Differentiable>> again;
+    absl::flat_hash_map<std::vector<int>, Variants> again;
 
     const Program& plan();
     void add_programs(std::vector<const Program*>& out) const;
@@ -72,9 +83,11 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   };
 
   Tensors derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys, Tensors sums) const;
-  Backward& backward_for(const Tensors& dys, const Tensors& sums) const;
-  std::shared_ptr<Backward> make_backward(absl::Span<const int> active,
+  std::shared_ptr<Backward> backward_for(const TapeNode& node, const Tensors& dys,
+                                         const Tensors& sums) const;
+  std::shared_ptr<Backward> make_backward(const TapeNode& node, absl::Span<const int> active,
                                           absl::Span<const int> continued, bool higher) const;
+  ir::Data like_inputs(const TapeNode& node) const;
   Place place_of(const Vjp::Read& r) const;
   bool is_derived(const Vjp::Read& r) const;
   static ir::Datum read(const Vjp::Read& r, Place place, const std::shared_ptr<TapeNode>& node,
@@ -86,6 +99,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   OwnDerivative own_;  // of each node that run() records, which keeps this alive
   std::vector<int> wrt_;
   Terms terms_;
+  std::vector<ir::SymbolSource> sources_, sources_of_whole_;  // what the inputs say
   size_t derived_ = 0;  // where the derived results begin (Vjp::whole)
   std::vector<int>
       passed_on_;  // by result: which input it is itself, if the program gives one; else -1
@@ -99,7 +113,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   std::unique_ptr<bool[]> left_out_;        // by result
   mutable std::unique_ptr<Program> again_;  // made when it is asked for
   mutable std::mutex mutex_;
-  mutable absl::flat_hash_map<Arrived, std::shared_ptr<Backward>> backwards_;
+  mutable absl::flat_hash_map<Arrived, std::vector<std::shared_ptr<Backward>>> backwards_;
 };
 
 }  // namespace lathe::jit

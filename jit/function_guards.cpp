@@ -15,17 +15,6 @@ using ir::GuardKind;
 
 namespace {
 
-/// Do all hold on these inputs?
-bool facts_hold(absl::Span<const ir::SymbolSource> sources, absl::Span<const SymFact> facts,
-                const ir::Data& inputs) {
-  auto value = [&](Int e) {
-    return substitute(e, [&](uint32_t k) { return ir::said(sources[k], inputs); });
-  };
-  return absl::c_all_of(facts, [&](const SymFact& f) {
-    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
-  });
-}
-
 bool layout_holds(const Guard& g, const Tensor& t) {
   bool same_type = t.defined() && t.dtype() == g.type.dtype && t.device() == g.type.device &&
                    t.rank() == static_cast<int>(g.type.shape.size()) &&

@@ -150,17 +150,13 @@ ir::Data SavedProgram::run(const ir::Data& inputs) const {
   check(inputs);
   const std::vector<int> wrt =
       thread_state().grad_enabled ? tracked_inputs(inputs) : std::vector<int>();
-  return wrt.empty() ? program_->run(inputs) : tracked(wrt)->run(inputs);
+  return wrt.empty() ? program_->run(inputs) : tracked(wrt, inputs)->run(inputs);
 }
 
-std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wrt) const {
+std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wrt,
+                                                      const ir::Data& inputs) const {
   const BuildLock hold(mutex_);
-  std::shared_ptr<Differentiable>& place = tracked_[wrt];
-  if (!place)
-    place = std::make_shared<Differentiable>(captured_, wrt, std::nullopt,
-                                             absl::Span<ir::Value* const>(), std::vector<bool>(),
-                                             Terms{.rules = rules_});
-  return place;
+  return Differentiable::fitting(tracked_[wrt], inputs, captured_, wrt, Terms{.rules = rules_});
 }
 
 size_t SavedProgram::peak_bytes(absl::Span<const Sizes> sizes) const {

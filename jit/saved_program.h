@@ -72,7 +72,8 @@ class SavedProgram {
     int64_t size;
   };
   void plan_checks();
-  std::shared_ptr<Differentiable> tracked(const std::vector<int>& wrt) const;
+  std::shared_ptr<Differentiable> tracked(const std::vector<int>& wrt,
+                                          const ir::Data& inputs) const;
   void check(const ir::Data& inputs) const;
   void check_input(size_t i, const ir::Datum& given) const;
   void check_sizes(const ir::Data& inputs) const;
@@ -87,7 +88,7 @@ class SavedProgram {
   std::unique_ptr<Program> program_;
   mutable std::mutex mutex_;  // of what follows
   /// By which inputs require grad.
-  mutable absl::flat_hash_map<std::vector<int>, std::shared_ptr<Differentiable>> tracked_;
+  mutable absl::flat_hash_map<std::vector<int>, Differentiable::Variants> tracked_;
   std::vector<FixedSize> fixed_;
   std::vector<ir::SymbolSource> sources_;
   std::vector<SymFact> facts_;  // taken for granted, and answered by the inputs alone
