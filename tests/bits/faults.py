@@ -145,7 +145,7 @@ FAULTS = [
         "rewriting: nodes that differ in a literal are taken for one",
     ),
     Fault(
-        "jit/function_guards.cpp",
+        "jit/differentiable.cpp",
         "return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;",
         "return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds || true;",
         "guards: what a trace took for granted about sizes is not asked",

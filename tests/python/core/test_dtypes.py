@@ -100,11 +100,17 @@ def test_tensors_without_axes_stand_for_numbers():
     assert lt.zeros(lt.tensor(2), 3).shape == x.view(lt.tensor(2), 3).shape == (2, 3)
     assert x.transpose(lt.tensor(0), 1).shape == (3, 2)
     with pytest.raises(lt.TypeError):
-        lt.add(x, 1, alpha=lt.tensor(3.0, requires_grad=True))
-    with pytest.raises(lt.TypeError):
         lt.zeros(lt.tensor(2.5))
     with pytest.raises(lt.TraceError):
-        lt.trace(lambda a, b: lt.add(a, 1, alpha=b))(x, lt.tensor(2.0))
+        lt.trace(lambda a, b: a.transpose(b, 1))(x, lt.tensor(0))
+
+
+def test_a_factor_that_is_a_tensor_keeps_its_history():
+    x, factor = lt.ones(2, 3), lt.tensor(3.0, requires_grad=True)
+    for add in (lt.add, lt.trace(lambda a, b, alpha: lt.add(a, b, alpha=alpha))):
+        result = add(x, 2, alpha=factor)
+        assert result.tolist() == [[7] * 3] * 2
+        assert lt.autograd.grad(result.sum(), factor)[0].item() == 12
 
 
 def test_memory_formats_are_orders_of_axes():
