@@ -45,15 +45,21 @@ static std::vector<ir::SymbolSource> sources_in(const ir::Graph& other, const ir
   return sources;
 }
 
-/// The graph as if it had been captured on these inputs. As it is, where running it tells a size.
+/// The graph as if it had been captured on these inputs. As it is, where that contradicts what it
+/// takes for granted of a size that only running it tells.
 static ir::Graph as_for(const ir::Graph& graph, const ir::Data& inputs) {
   ir::Graph g = graph.clone();
   const std::vector<ir::SymbolSource> sources = g.sources();
-  for (const ir::SymbolSource& s : sources)
-    if (s.value == nullptr || !s.is_parameter_of(g.body())) return g;
   for (size_t k = 0; k < sources.size(); ++k)
-    g.symbols()[k].hint = ir::said(sources[k], inputs).value();
-  return g;
+    if (sources[k].value != nullptr && sources[k].is_parameter_of(g.body()))
+      g.symbols()[k].hint = ir::said(sources[k], inputs).value();
+  const auto value = [&](Int e) {
+    return substitute(e, [&](uint32_t k) { return Int(g.symbols()[k].hint); });
+  };
+  const bool agrees = absl::c_all_of(g.assumptions(), [&](const SymFact& f) {
+    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
+  });
+  return agrees ? std::move(g) : graph.clone();
 }
 
 constexpr size_t kMostVariants = 64;  // of one derivative; beyond, the oldest is made again
@@ -65,9 +71,11 @@ std::shared_ptr<Differentiable> Differentiable::fitting(Variants& variants, cons
   for (const auto& d : variants)
     if (d->fits(inputs)) return d;
   if (variants.size() == kMostVariants) variants.erase(variants.begin());
-  return variants.emplace_back(
+  const auto& made = variants.emplace_back(
       std::make_shared<Differentiable>(as_for(graph, inputs), wrt, std::nullopt,
                                        absl::Span<ir::Value* const>(), std::vector<bool>(), terms));
+  LATHE_CHECK(made->fits(inputs));
+  return made;
 }
 
 Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
@@ -264,7 +272,9 @@ std::shared_ptr<Differentiable::Backward> Differentiable::backward_for(const Tap
   for (int i : wrt_)
     if (sums[static_cast<size_t>(i)].defined()) continued.push_back(i);
   if (variants.size() == kMostVariants) variants.erase(variants.begin());
-  return variants.emplace_back(make_backward(node, active, continued, higher));
+  const auto& made = variants.emplace_back(make_backward(node, active, continued, higher));
+  LATHE_CHECK(facts_hold(sources_of_whole_, made->vjp.asked, like_inputs(node)));
+  return made;
 }
 
 std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
