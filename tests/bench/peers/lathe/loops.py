@@ -64,17 +64,19 @@ def lstm_gradient(x, wi, wh, b, cotangent):
     layer = Layer(wi, wh, b)
     x_, cotangent_ = tensors((x, cotangent))
     x_.requires_grad_()
-    inner = layer.inner
+    inner, traced = layer.inner, lt.trace(layer)
     leaves = [x_, inner.weight_ih_l0, inner.weight_hh_l0, inner.bias_ih_l0]
 
-    def pulled():
-        y = layer(x_)
+    def pulled(model):
+        y = model(x_)
         return (y, *lt.autograd.grad(y, leaves, cotangent_))
 
     by_loop = gradient_ways(looped, x, wi, wh, b, cotangent)
     by_scan = gradient_ways(scanned, x, wi, wh, b, cotangent)
     return {
-        "layer eager": pulled,
+        "layer eager": lambda: pulled(layer),
+        "layer traced": lambda: pulled(traced),
+        "step traced": lt.trace(lambda: pulled(layer)),
         "loop eager": by_loop["eager"],
         "loop traced": by_loop["traced"],
         "scan traced": by_scan["function traced"],  # of a captured loop the gradient is outside
