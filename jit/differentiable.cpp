@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/dispatch/backend.h"
@@ -26,14 +27,16 @@ std::vector<int> tracked_inputs(const ir::Data& inputs) {
   return out;
 }
 
+/// Do all hold for symbols of these values?
+static bool hold_for(absl::Span<const SymFact> facts, const std::function<Int(uint32_t)>& values) {
+  return absl::c_all_of(facts, [&](const SymFact& f) {
+    return lathe::decide(f.relation, substitute(f.a, values), substitute(f.b, values)) == f.holds;
+  });
+}
+
 bool facts_hold(absl::Span<const ir::SymbolSource> sources, absl::Span<const SymFact> facts,
                 const ir::Data& inputs) {
-  auto value = [&](Int e) {
-    return substitute(e, [&](uint32_t k) { return ir::said(sources[k], inputs); });
-  };
-  return absl::c_all_of(facts, [&](const SymFact& f) {
-    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
-  });
+  return hold_for(facts, [&](uint32_t k) { return ir::said(sources[k], inputs); });
 }
 
 /// What inputs of `graph` say, said of those of another graph, which has the same ones.
@@ -53,12 +56,8 @@ static ir::Graph as_for(const ir::Graph& graph, const ir::Data& inputs) {
   for (size_t k = 0; k < sources.size(); ++k)
     if (sources[k].value != nullptr && sources[k].is_parameter_of(g.body()))
       g.symbols()[k].hint = ir::said(sources[k], inputs).value();
-  const auto value = [&](Int e) {
-    return substitute(e, [&](uint32_t k) { return Int(g.symbols()[k].hint); });
-  };
-  const bool agrees = absl::c_all_of(g.assumptions(), [&](const SymFact& f) {
-    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
-  });
+  const bool agrees =
+      hold_for(g.assumptions(), [&](uint32_t k) { return Int(g.symbols()[k].hint); });
   return agrees ? std::move(g) : graph.clone();
 }
 
