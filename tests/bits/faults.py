@@ -146,8 +146,8 @@ FAULTS = [
     ),
     Fault(
         "jit/differentiable.cpp",
-        "return hold_for(facts, [&](uint32_t k) { return ir::said(sources[k], inputs); });",
-        "return hold_for(facts.first(0), [&](uint32_t k) { return ir::said(sources[k], inputs); });",
+        "return hold_for(facts, [&](uint32_t k) { return ir::said(",
+        "return hold_for(facts.first(0), [&](uint32_t k) { return ir::said(",
         "guards: what a trace took for granted about sizes is not asked",
     ),
     Fault(
