@@ -59,10 +59,8 @@ Graph with_hidden(const Graph& graph, absl::Span<Value* const> hidden) {
   return g;
 }
 
-}  // namespace
-
 /// What is granted here and not by the graph, of what its inputs say.
-static std::vector<SymFact> granted_besides(const Graph& graph, absl::Span<const SymFact> granted) {
+std::vector<SymFact> granted_besides(const Graph& graph, absl::Span<const SymFact> granted) {
   const std::vector<SymbolSource> sources = graph.sources();
   const auto known = [&](Int e) {
     for (uint32_t k : symbols_of(e))
@@ -79,6 +77,8 @@ static std::vector<SymFact> granted_besides(const Graph& graph, absl::Span<const
   }
   return out;
 }
+
+}  // namespace
 
 Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOptions& options) {
   refuse_detached_writes(graph, wrt);

@@ -464,10 +464,6 @@ std::shared_ptr<TapeNode> make_node(OwnDerivativeRef own, const Tensors& inputs,
   return node;
 }
 
-}  // namespace
-
-namespace {
-
 /// What a loop or branch of a trace is to the tape, its graph says alone.
 void refuse_inside_a_part(const OwnDerivative& own, const Tensors& inputs) {
   ir::Tracer* tracer = ir::Tracer::current();

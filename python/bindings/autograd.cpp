@@ -99,6 +99,11 @@ void run_backward(nb::handle ys, nb::handle dys, nb::handle retain, bool create)
   });
 }
 
+nb::object tuple_of(const Tensors& ts) {
+  nb::object list = owned(wrap_list(ts));
+  return owned(PyList_AsTuple(list.ptr()));
+}
+
 nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle retain, bool create,
                     bool only_inputs, nb::handle allow_unused, bool batched, bool materialize) {
   if (!only_inputs)
@@ -122,13 +127,7 @@ nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle ret
     return batched ? grad_of_rows(outputs, gradients, inputs, o)
                    : grad(outputs, gradients, inputs, o);
   });
-  nb::object list = owned(wrap_list(found));
-  return owned(PyList_AsTuple(list.ptr()));
-}
-
-nb::object tuple_of(const Tensors& ts) {
-  nb::object list = owned(wrap_list(ts));
-  return owned(PyList_AsTuple(list.ptr()));
+  return tuple_of(found);
 }
 
 /// before: hook(grad_outputs), else hook(grad_inputs, grad_outputs).

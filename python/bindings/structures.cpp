@@ -49,12 +49,15 @@ nb::list fori_loop_(nb::object lower, nb::object upper, nb::callable body, nb::l
       tensors_of(carried)));
 }
 
-/// `round` gives a pair of lists.
+/// Of a pair of lists, which a round gives.
+Scanned scanned_of(const nb::object& pair) {
+  return {tensors_of(nb::object(pair[0])), tensors_of(nb::object(pair[1]))};
+}
+
 nb::tuple scan_(nb::callable round, nb::list carried, nb::list xs, nb::object length,
                 bool reverse) {
   auto one = [&](const Tensors& now, const Tensors& rows) {
-    nb::object pair = round(list_of(now), list_of(rows));
-    return Scanned{tensors_of(nb::object(pair[0])), tensors_of(nb::object(pair[1]))};
+    return scanned_of(round(list_of(now), list_of(rows)));
   };
   Scanned out = scan(one, tensors_of(carried), tensors_of(xs), to_int(length.ptr()), reverse);
   return nb::make_tuple(list_of(out.carried), list_of(out.stacked));
@@ -78,8 +81,7 @@ nb::tuple scan_of_a_kind(const std::string& name, nb::callable round, nb::list c
     const Tensors rows = part(in, first.size(), along.size());
     Scanned out = scan(
         [&](const Tensors& now, const Tensors& row) {
-          nb::object pair = round(list_of(now), list_of(row), besides);
-          return Scanned{tensors_of(nb::object(pair[0])), tensors_of(nb::object(pair[1]))};
+          return scanned_of(round(list_of(now), list_of(row), besides));
         },
         part(in, 0, first.size()), rows, rows[0].size(0), reverse);
     out.carried.insert(out.carried.end(), out.stacked.begin(), out.stacked.end());

@@ -90,6 +90,7 @@ def test_traced_functions_and_programs_from_files(name, first, tmp_path, program
     lt.save(function, tmp_path / "f.lathe", inputs(first, count))
     for whole in (lt.trace(function), lt.load(tmp_path / "f.lathe")):
         both_orders(whole, inputs(first, count))
+        shown = 0
         for shape in itertools.chain(SHAPES[:5], SHAPES[:5]):
             given = inputs(shape, count)
             try:
@@ -97,3 +98,5 @@ def test_traced_functions_and_programs_from_files(name, first, tmp_path, program
             except lt.ShapeError:  # it is not for such sizes, and says so
                 continue
             assert got == both_orders(f, given), shape
+            shown += 1
+        assert shown > 2, "the first shape twice, and another one"
