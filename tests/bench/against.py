@@ -109,7 +109,7 @@ def main():
     if unknown := set(args.rows) - {c.row for c in CASES}:
         parser.error(f"no row {', '.join(sorted(unknown))}")
     package = built(args.commit)
-    run.one_core()
+    run.pin(1)
     libraries = [
         run.Library(name, sys.executable, "lathe", folder)
         for name, folder in (("now", BUILD / "python"), ("before", package))

@@ -124,7 +124,7 @@ def main(kinds, doc):
     options = parser.parse_args()
     if unknown := set(options.kinds) - set(kinds):
         parser.error(f"no kind {', '.join(sorted(unknown))}")
-    run.one_core()
+    run.pin(1)
     lines = []
     for kind in options.kinds:
         for got in kinds[kind]():

@@ -1,10 +1,10 @@
 """Times Lathe beside its peers and says where it stands. Called by ./dev bench.
 
-Each library runs in a process of its own (worker.py); all share one core and take turns, round by
-round, so that whatever the machine does meets them alike. Before anything is timed, each result is
-compared with one computed in float64. The ratio of a round is the time of the fastest peer over
-Lathe's; the figure is the median of the rounds. A peer that is missing, fails or is wrong makes its
-rows fail.
+Each library runs in a process of its own (worker.py); all share one core, or as many as --threads
+says, and take turns, round by round, so that whatever the machine does meets them alike. Before
+anything is timed, each result is compared with one computed in float64. The ratio of a round is
+the time of the fastest peer over Lathe's; the figure is the median of the rounds. A peer that is
+missing, fails or is wrong makes its rows fail.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import process_rows
 import table
+from peers import threads
 from rows import CASES
 
 import environment
@@ -31,8 +32,8 @@ ROOT = HERE.parents[1]
 ROUNDS = 63
 LEAST_ROUNDS = 3
 SECONDS, QUICK = 8.0, 2.0  # for the rounds of one case
+PAUSE = 5e-3  # seconds before a round of several threads, in which those of others stop to spin
 FAR = 3.0  # times the fastest peer: who takes as long sits out from the third round on
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LATHE_THREADS")
 
 
 @functools.cache
@@ -42,7 +43,8 @@ def truths():
 
 
 def environment_of(package):
-    variables = os.environ | dict.fromkeys(THREADS, "1")
+    count = len(os.sched_getaffinity(0))  # as cores() left them
+    variables = os.environ | dict.fromkeys(threads.VARIABLES, str(count))
     variables["LATHE_BENCH_TRUTHS"] = truths().name
     return variables | {"PYTHONPATH": str(package)} if package else variables
 
@@ -133,6 +135,7 @@ def in_the_race(timed):
 
 
 def take_turns(libraries, index, seconds=SECONDS):
+    pause = PAUSE if len(os.sched_getaffinity(0)) > 1 else 0.0
     timed = {library.name: Timed() for library in libraries}
     began = time.time()
     for count in range(ROUNDS):
@@ -140,6 +143,7 @@ def take_turns(libraries, index, seconds=SECONDS):
             break
         first = count % len(libraries)
         for library in libraries[first:] + libraries[:first]:
+            time.sleep(pause)
             timed[library.name].add(library.ask("round", index))
         if count == 1 and "lathe" in timed:
             racing = in_the_race(timed)
@@ -189,16 +193,19 @@ def as_line(process_line):
     }
 
 
-def one_core():
-    """Pins this process, and so its children, to the last core it may use."""
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+def pin(count):
+    """Leaves to this process, and so to its children, the last cores it may use, a thread each."""
+    there = sorted(os.sched_getaffinity(0))
+    if len(there) < count:
+        raise SystemExit(f"--threads {count}: this process may use {len(there)} cores")
+    os.sched_setaffinity(0, there[-count:])
 
 
 @contextlib.contextmanager
-def libraries(names):
-    """{name: Library}, all on one core; the peers' environment is made if it is not there."""
+def libraries(names, cores=1):
+    """{name: Library}, all on these cores; the peers' environment is made if it is not there."""
     others = environment.python() if set(names) - {"lathe"} else None
-    one_core()
+    pin(cores)
     made = {}
     try:
         for name in sorted(names):
@@ -227,10 +234,10 @@ def chosen_cases(args):
 def measured_lines(args):
     chosen = chosen_cases(args)
     names = {"lathe"}.union(*(CASES[i].peers for i in chosen)) if chosen else set()
-    with libraries(names) as ready:
+    with libraries(names, args.threads) as ready:
         for i in chosen:
             yield measure(i, ready, QUICK if args.quick else SECONDS)
-    if not args.only and not args.group:
+    if not args.only and not args.group and args.threads == 1:
         for line in process_rows.lines(set(args.rows) or None):
             yield as_line(line)
 
@@ -250,9 +257,14 @@ def arguments():
     parser.add_argument(
         "--quick", action="store_true", help=f"{QUICK:g} s of rounds a case, not {SECONDS:g}"
     )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads of each library (1)"
+    )
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     parser.add_argument("--write", action="store_true", help="put the table into docs/speed.md")
     args = parser.parse_args()
+    if args.threads < 1 or (args.write and args.threads > 1):
+        parser.error("--threads is at least 1, and the table of docs/speed.md is of 1")
     if unknown := set(args.rows) - set(known):
         parser.error(f"no row {', '.join(sorted(unknown))}")
     if unknown := {g for g in args.group if g.lower() not in map(str.lower, groups)}:

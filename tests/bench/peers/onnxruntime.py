@@ -1,14 +1,15 @@
-"""ONNX Runtime: every optimisation, one thread, inputs and outputs bound once and kept."""
+"""ONNX Runtime: every optimisation, inputs and outputs bound once and kept."""
 
 import numpy as np
 import onnxruntime
 from peers.find import find as found
+from peers.threads import COUNT
 
 
 def bound(model, inputs):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = COUNT, 1
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     binding = session.io_binding()
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(a) for a in inputs]

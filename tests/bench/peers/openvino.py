@@ -1,14 +1,15 @@
-"""OpenVINO: the same ONNX models, one thread, one stream, latency mode, float32 throughout."""
+"""OpenVINO: the same ONNX models, one stream, latency mode, float32 throughout."""
 
 from functools import partial
 
 import openvino
 from peers.find import find as found
+from peers.threads import COUNT
 
 CORE = openvino.Core()
 SETTINGS = {
     "PERFORMANCE_HINT": "LATENCY",
-    "INFERENCE_NUM_THREADS": 1,
+    "INFERENCE_NUM_THREADS": COUNT,
     "NUM_STREAMS": 1,
     "INFERENCE_PRECISION_HINT": "f32",  # the default on this kind of CPU is bf16
 }

@@ -3,7 +3,10 @@
 import os
 from functools import partial
 
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+from peers.threads import COUNT
+
+if COUNT == 1:  # else as many as there are cores, which run.py limits to these
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import numpy as np  # noqa: E402
 from peers.find import find as found  # noqa: E402

@@ -6,10 +6,11 @@ torch.compile is left out: it needs a compiler, and minutes for these rows.
 from functools import partial
 
 from peers.find import find as found
+from peers.threads import COUNT
 
 import torch
 
-torch.set_num_threads(1)
+torch.set_num_threads(COUNT)
 find = partial(found, "peers.torch")
 
 
