@@ -131,9 +131,7 @@ bool run_now(const Op& op, Args args, Outputs& outputs, bool wanted) {
     all.turn_off(op);
     return false;
   }
-  if (run(*kind, op, args, outputs)) return true;
-  if (kind->refused()) all.note_refusal(op);
-  return false;
+  return run(*kind, op, args, outputs);
 }
 
 Tensors tensors_of(const ir::Data& data) {

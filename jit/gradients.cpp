@@ -114,9 +114,7 @@ bool run_gradient_program(const Grad::Data& data, Grads& out) {
   if (!take(data, key)) return false;
   CallsOfAKind* kind = all.find(op.id, key.words, absl::StrCat(op.public_name(), " backward"));
   if (kind == nullptr || !kind->due(*after)) return false;
-  if (run(*kind, data, out)) return true;
-  if (kind->refused()) all.note_refusal(op);
-  return false;
+  return run(*kind, data, out);
 }
 
 std::string gradients_text() { return known().text(); }

@@ -14,7 +14,6 @@ namespace lathe::jit {
 namespace {
 
 constexpr int kMostKinds = 256;    // of one op: beyond, its arguments change from call to call
-constexpr int kMostRefusals = 8;   // of kinds of one op, and none that was worth it
 constexpr int kMostCaptures = 16;  // of one kind: what it asks about sizes differs
 
 /// Numbers the traces, so that one can be taken back.
@@ -179,14 +178,6 @@ CallsOfAKind* RepeatedCalls::find(uint32_t id, absl::Span<const uint64_t> key,
   if (++count_[id] > kMostKinds) return nullptr;
   auto made = std::make_unique<CallsOfAKind>(std::string(name));
   return (kinds_[std::vector<uint64_t>(key.begin(), key.end())] = std::move(made)).get();
-}
-
-void RepeatedCalls::note_refusal(const Op& op) {
-  const std::lock_guard<ForkSafeMutex> hold(mutex_);
-  if (++refusals_[op.id] < kMostRefusals) return;
-  for (const auto& [key, kind] : kinds_)
-    if (key[0] % kMostDefinitions == op.id && kind->served()) return;
-  turn_off(op);
 }
 
 std::string RepeatedCalls::text() {

@@ -55,7 +55,6 @@ class CallsOfAKind {
   /// The results, or nothing where `body` has to be done as it is: its own error is then the
   /// call's. A result that is not defined is none that a program gives.
   std::optional<ir::Data> run(const ir::Data& inputs, Names names, Body body);
-  bool refused() const { return refused_.load(std::memory_order_relaxed); }
   bool served() const { return served_.load(std::memory_order_relaxed); }
   /// "softmax(x: f32[s0, s1]): 1 for 5".
   std::string text() const;
@@ -81,8 +80,6 @@ class RepeatedCalls {
   /// The kind of this key, whose first word is the definition's id, for calls that people know as
   /// `name`. Null where the definition has too many.
   CallsOfAKind* find(uint32_t id, absl::Span<const uint64_t> key, std::string_view name);
-  /// After a refusal: an op of which nothing is ever worth it is not asked again.
-  void note_refusal(const Op& op);
   std::string text();
 
  private:
@@ -102,7 +99,7 @@ class RepeatedCalls {
   ForkSafeMutex mutex_;  // of what follows
   absl::flat_hash_map<std::vector<uint64_t>, std::unique_ptr<CallsOfAKind>, HashOfKey, SameKey>
       kinds_;
-  absl::flat_hash_map<uint32_t, int> count_, refusals_;
+  absl::flat_hash_map<uint32_t, int> count_;
 };
 
 /// From which call of a kind on, by flag `fuse_after`; nothing: none is to run as a program here
