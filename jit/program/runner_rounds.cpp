@@ -2,8 +2,8 @@
 // or memory of their own.
 //
 // Two rounds run as any others do: what they leave says what the next ones find. If every step of
-// the block is a kernel, a prepared call, a view, or a write of a view into what is carried, then
-// the block's slots are addresses: those of views move by so many bytes a round, results take
+// the block is a kernel, a call of an entry, a view, or a write of a view into what is carried,
+// then the block's slots are addresses: those of views move by so many bytes a round, results take
 // turns in rings of buffers, which are as long as a result is carried, and what is carried moves
 // by handing addresses on. A block with anything else runs as before.
 #include <absl/algorithm/container.h>
@@ -29,7 +29,9 @@ constexpr size_t kMostBytes = size_t{8}
                               << 20;  // of rings: rounds of more than that take their time
 
 bool on_host(const Tensor& t) {
-  return t.device().kind == DeviceKind::cpu && !t.impl()->storage->ready && !t.symbolic();
+  if (t.device().kind != DeviceKind::cpu || t.symbolic()) return false;
+  const Event& ready = t.impl()->storage->ready;
+  return !ready || ready->reached();
 }
 
 /// How a tensor lies, from its first element.
@@ -131,7 +133,7 @@ bool Runner::Rounds::add_step(size_t i, const ir::Data& carried) {
     if (s.node->op()->kind == Kind::view) return add_view(i);
     const bool through =
         s.node->op()->kind == Kind::index && s.node->op()->index.access == lathe::Access::through;
-    return through && add_put(i, carried);
+    return through ? add_put(i, carried) : add_call(i);
   }
   const Bound::OfStep& b = bound_[i];
   if (s.dynamic || !reads(s)) return false;
@@ -406,6 +408,8 @@ void Runner::Rounds::run_act(const Act& act, int64_t round) {
       });
       return;
     }
+    case Act::Kind::call:
+      return call_act(act);
     case Act::Kind::view:
       address(act.to) = address(act.from) + act.shift + round * act.move;
       return;
@@ -427,14 +431,19 @@ void Runner::Rounds::fill_slots(const ir::Data& carried) {
   for (size_t k = 0; k < carried.size(); ++k) r_.put(parameter(k), carried[k]);
   for (const Ring& ring : rings_) r_.put(ring.slot, ir::Datum(ring.places[0]));
   for (const Act& act : acts_)
-    if (act.kind != Act::Kind::step && act.whole == 0) r_.put(act.to, r_.at(act.from));
+    if ((act.kind == Act::Kind::view || act.kind == Act::Kind::put) && act.whole == 0)
+      r_.put(act.to, r_.at(act.from));
   const auto give = [&](const Step& s, Bound::OfStep& b) {
     b.places.clear();
     for (size_t k = 0; k < b.types.size(); ++k) b.places.push_back(r_.at(s.out[k]).tensor());
   };
-  for (const Act& act : acts_) {
-    if (act.kind != Act::Kind::step) continue;
+  for (Act& act : acts_) {
     const Step& s = block_.steps[act.step];
+    if (act.kind == Act::Kind::call) {
+      act.kernel = calls_.size();
+      calls_.push_back(entry_call(s, bound_[act.step]));
+    }
+    if (act.kind != Act::Kind::step) continue;
     give(s, bound_[act.step]);
     if (s.epilogue) give(*s.epilogue, *bound_[act.step].epilogue);
   }
@@ -472,6 +481,8 @@ void Runner::Rounds::empty_slots() {
       continue;
     }
     Bound::OfStep& b = bound_[act.step];
+    if (act.kind == Act::Kind::call)
+      for (Arg* hole : b.holes) *hole = Arg();
     b.places.clear();
     if (b.epilogue) b.epilogue->places.clear();
   }
@@ -483,7 +494,8 @@ ir::Data Runner::Rounds::run(ir::Data carried) {
   fill_slots(carried);
   pack_outer();
   size_t steps = 0;
-  for (Act& act : acts_) steps += act.kind == Act::Kind::step && !repeat(act);
+  for (Act& act : acts_)
+    steps += act.kind == Act::Kind::call || (act.kind == Act::Kind::step && !repeat(act));
   std::vector<std::byte*> next(carried.size());
   for (int64_t round = 0; round < rounds_; ++round) {
     if (round % kUncancelled == 0) check_cancelled();

@@ -31,14 +31,14 @@ class Runner::Rounds {
   };
   /// What a round does, in order: a step, an address, or a copy to one.
   struct Act {
-    enum class Kind : uint8_t { step, kernel, view, put };
+    enum class Kind : uint8_t { step, kernel, call, view, put };
     Kind kind;
     size_t step;
     int to = 0, from = 0, value = 0;  // slots
     int64_t shift = 0, move = 0;      // bytes from the first element; more in each round
     size_t bytes = 0, copy = 0;       // put: so many side by side; else which copy
     size_t whole = 0;                 // and of all so many first, into a result of its own
-    size_t kernel = 0;                // which of kernels_
+    size_t kernel = 0;                // which of kernels_, or of calls_
   };
   struct Copy {
     lathe::Operand from, to;
@@ -63,6 +63,14 @@ class Runner::Rounds {
       int64_t shift;  // bytes
     };
     absl::InlinedVector<Buffer, 8> buffers;
+  };
+  /// An op as eager runs it, on tensors that stand for what lies at the addresses of a round.
+  struct StandIn {
+    int slot;
+    Tensor tensor;
+  };
+  struct EntryCall {
+    std::vector<StandIn> in, out;
   };
   struct Seen {
     Geometry geometry;
@@ -90,6 +98,9 @@ class Runner::Rounds {
   void empty_slots();
   bool same_each_round(const Step& s, const Number& n) const;
   bool repeat(Act& act);
+  bool add_call(size_t i);
+  EntryCall entry_call(const Step& s, Bound::OfStep& b) const;
+  void call_act(const Act& act);
   void run_act(const Act& act, int64_t round);
   void put_act(const Act& act, int64_t round);
   ir::Data results(const ir::Data& carried, absl::Span<std::byte* const> addresses) const;
@@ -105,6 +116,7 @@ class Runner::Rounds {
   std::vector<Ring> rings_;
   std::vector<Copy> copies_;
   std::vector<Repeated> kernels_;
+  std::vector<EntryCall> calls_;
   std::vector<std::pair<size_t, size_t>>
       packed_;  // steps and operands that are packed for the loop
 };

@@ -73,7 +73,7 @@ void submit_program(const Call& call, const ElementTypes& types, Inputs in, Engi
   launch.op = call.op.name();
   launch.site = here();
   for (size_t k = 0; k < call.types.size(); ++k) {
-    outputs.push_back(k == 0 && call.into != nullptr ? *call.into : empty(call.types[k]));
+    outputs.push_back(result_of(call, k));
     launch.outs.push_back(operand(outputs.back()));
   }
   for (const Operand& o : in.operands) launch.ins.push_back(broadcast_to(o, launch.outs[0].shape));

@@ -166,7 +166,7 @@ void run_job(const Job& job) {
 /// out = x, then the view of out takes the value.
 void run_through(const Call& call, Outputs& outputs) {
   Tensor x = call.args.tensor(0), value = call.args.tensor(1);
-  Tensor out = call.over ? x : empty(call.types[0]);
+  Tensor out = call.over ? x : result_of(call);
   absl::InlinedVector<Arg, 8> rest(call.args.begin() + 1, call.args.end());
   rest[0] = call.args[0];
   Geometry seen = call.op.put_of->geometry(out.geometry(), absl::MakeConstSpan(rest));
@@ -199,7 +199,7 @@ void run_index(const Call& call, Outputs& outputs) {
   const IndexSpec& spec = call.op.index;
   if (spec.access == Access::through) return run_through(call, outputs);
   Tensor x = call.args.tensor(0), index = call.args.tensor(spec.index);
-  Tensor out = call.over ? x : empty(call.types[0]);
+  Tensor out = call.over ? x : result_of(call);
   Tensors reads{x, index};
   Job job;
   job.access = spec.access;

@@ -50,7 +50,7 @@ void require_no_phase(double worst) {
 void run_lu_permutation(const Call& call, Outputs& outputs) {
   const Tensor pivots = in_row_major(call.args.tensor(0), DType::i32);
   const bool inverse = call.args.flag(2);
-  Tensor out = empty(call.types[0]);
+  Tensor out = result_of(call);
   const Operand p = operand(pivots), o = operand(out);
   submit(out.device(), {pivots}, {out}, [=] {
     const int64_t rows = o.shape.back(), count = p.shape.back();
@@ -78,7 +78,7 @@ void run_pinv_of(const Call& call, Outputs& outputs) {
 
 void run_phase_free(const Call& call, Outputs& outputs) {
   const Tensor x = call.args.tensor(0), turn = in_row_major(call.args.tensor(1), DType::f64);
-  Tensor out = empty(call.types[0]);
+  Tensor out = result_of(call);
   const Operand t = operand(turn), from = operand(x), to = operand(out);
   submit(out.device(), {x, turn}, {out}, [=] {  // a device does this after the call
     double worst = 0;

@@ -121,7 +121,7 @@ class Rows {
 }  // namespace
 
 void run_overlap_add(const Call& call, Outputs& outputs) {
-  Tensor x = call.args.tensor(0), out = empty(call.types[0]);
+  Tensor x = call.args.tensor(0), out = result_of(call);
   Overlap job{operand(x), operand(out), sizes(call.args.ints(2)), sizes(call.args.ints(3))};
   submit(x.device(), {x}, {out}, [job] {
     if (job.out.numel() == 0) return;
@@ -139,8 +139,25 @@ void run_overlap_add(const Call& call, Outputs& outputs) {
   outputs.push_back(std::move(out));
 }
 
+namespace {
+
+constexpr int64_t kFew = 4096;  // elements that are moved sooner than prepared for
+
+void roll_few(const Operand& from, const Operand& to, size_t axis, int64_t first) {
+  const auto inner = static_cast<size_t>(to.strides[axis]) * size_of(to.dtype);
+  const size_t line = static_cast<size_t>(to.shape[axis]) * inner;
+  const size_t front = static_cast<size_t>(first) * inner;
+  const size_t bytes = static_cast<size_t>(to.numel()) * size_of(to.dtype);
+  for (size_t at = 0; at < bytes; at += line) {
+    std::memcpy(to.data + at + front, from.data + at, line - front);
+    std::memcpy(to.data + at, from.data + at + line - front, front);
+  }
+}
+
+}  // namespace
+
 void run_rolled(const Call& call, Outputs& outputs) {
-  Tensor x = call.args.tensor(0), out = empty(call.types[0]);
+  Tensor x = call.args.tensor(0), out = result_of(call);
   Operand from = operand(x), to = operand(out);
   for (Operand* o : {&from, &to})
     if (x.rank() == 0) {  // an axis of one element
@@ -153,6 +170,8 @@ void run_rolled(const Call& call, Outputs& outputs) {
   submit(x.device(), {x}, {out}, [=] {
     if (to.numel() == 0) return;
     const int64_t size = to.shape[axis], first = ((shift % size) + size) % size;
+    if (to.numel() <= kFew && row_major(from) && row_major(to))
+      return roll_few(from, to, axis, first);
     // Elements [begin, end) along the axis, to `at`.
     const auto move = [&](int64_t begin, int64_t end, int64_t at) {
       Operand part = from, place = to;

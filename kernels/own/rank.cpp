@@ -117,7 +117,7 @@ void run_lines(const Ranks& job) {
 }  // namespace
 
 void run_places_of_ranks(const Call& call, Outputs& outputs) {
-  Tensor x = call.args.tensor(0), rank = call.args.tensor(1), out = empty(call.types[0]);
+  Tensor x = call.args.tensor(0), rank = call.args.tensor(1), out = result_of(call);
   Ranks job{.x = operand(x), .rank = operand(rank), .out = operand(out), .lines = {}};
   submit(x.device(), {x, rank}, {out}, [job]() mutable {
     if (job.out.numel() == 0) return;

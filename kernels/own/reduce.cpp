@@ -320,7 +320,7 @@ void run_with(const Call& call, Outputs& outputs, Reduction* run) {
   Places data{in.data, {}};
   absl::InlinedVector<Operand, 2> outs;
   for (size_t k = 0; k < call.types.size(); ++k) {
-    outputs.push_back(k == 0 && call.into != nullptr ? *call.into : empty(call.types[k]));
+    outputs.push_back(result_of(call, k));
     outs.push_back(operand(outputs.back()));
     data.outs.push_back(outs.back().data);
   }

@@ -470,7 +470,7 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const ScanJob&)) {
   Tensor x = call.args.tensor(0);
   int axis = normalise_axis(call.op.name(), call.args.integer(kScanDim).value(), x.rank());
   job.programs = &reduce_of(call.op, element_types(call.op, call.args), x.dtype());
-  outputs.push_back(empty(call.types[0]));
+  outputs.push_back(result_of(call));
   job.x = operand(x);
   job.out = operand(outputs[0]);
   const Operand from = job.x, to = job.out;

@@ -293,7 +293,7 @@ Operand with_axis(Operand o) {
 void run_sort(const Call& call, Outputs& outputs) {
   const SortSpec& spec = call.op.sort;
   Tensor x = call.args.tensor(0);
-  Tensor values = empty(call.types[0]), indices = empty(call.types[1]);
+  Tensor values = result_of(call), indices = empty(call.types[1]);
   Lines job;
   job.axis = static_cast<size_t>(
       normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), x.rank()));
@@ -313,7 +313,7 @@ void run_sort(const Call& call, Outputs& outputs) {
 void run_searchsorted(const Call& call, Outputs& outputs) {
   Tensor sorted = call.args.tensor(0), values = call.args.tensor(1);
   bool right = call.args.flag(2);
-  Tensor out = empty(call.types[0]);
+  Tensor out = result_of(call);
   Operand s = operand(sorted), v = operand(values), o = operand(out);
   submit(out.device(), {sorted, values}, {out}, [=] {
     if (o.numel() == 0) return;

@@ -7,9 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/dispatch/backend.h"
 #include "core/tensor/tensor.h"
 
 namespace lathe {
+
+/// Where a call's result k is written: the place that the caller gives, or fresh memory.
+inline Tensor result_of(const Call& call, size_t k = 0) {
+  return k == 0 && call.into != nullptr ? *call.into : empty(call.types[k]);
+}
 
 /// Runs `work` on the device's current stream: on the cpu before this returns, elsewhere later.
 /// `reads` are waited for; `writes` are marked ready when it is done; all are kept alive until

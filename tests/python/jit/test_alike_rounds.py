@@ -118,11 +118,45 @@ def read_and_written(x, w):
     return lt.fori_loop(0, x.shape[0], body, lt.ones([x.shape[0] + 1, 5]))
 
 
-CASES = [recurrence, shift_register, swapped, products, backwards, by_twos, counted]
+def rolled(x, w):
+    return lt.scan(lambda h, row: (lt.roll(h, 1) * w + row, lt.roll(h, -2)), lt.zeros([5]), x)[1]
+
+
+def rolled_views(x, w):
+    """Of views that are elsewhere in each round."""
+    return lt.scan(lambda h, row: (h * w + lt.roll(row[1:], 1).sum() + row[0], h), w * 0, x)[1]
+
+
+def gathered(x, w):
+    def step(carry, row):
+        h, places = carry
+        h = h.gather(0, places) * w + row.index_select(0, places)
+        return (h, lt.roll(places, 1)), h
+
+    return lt.scan(step, (lt.zeros([5]), lt.tensor([3, 1, 4, 0, 2])), x)[1]
+
+
+def scattered(x, w):
+    places = lt.tensor([3, 1, 1, 0, 2])
+    return lt.scan(lambda h, row: (row.scatter_add(0, places, h * w), h), lt.zeros([5]), x)[1]
+
+
+def in_order(x, w):
+    """Two results, and one of another dtype."""
+
+    def step(h, row):
+        values, places = (h * w + row).sort()
+        return values, lt.cumsum(values, 0) + places
+
+    return lt.scan(step, lt.zeros([5]), x)[1]
+
+
+CALLS = [rolled, rolled_views, gathered, in_order]
+CASES = [recurrence, shift_register, swapped, products, backwards, by_twos, counted, *CALLS]
 WRITES = [written_rows, written_columns, read_and_written]
 
 
-@pytest.mark.parametrize("f", CASES + WRITES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [*CASES, *WRITES, scattered], ids=lambda f: f.__name__)
 def test_bits(f):
     same(f, rows(0, 40, 5), rows(1, 5), gradient=f not in WRITES)
 
@@ -176,6 +210,21 @@ def test_an_error_in_a_late_round_leaves_nothing_behind():
     with pytest.raises(lt.ValueError, match="zero"):
         traced(x, bad)
     assert traced(x, d).tolist() == wanted
+
+
+def test_a_place_out_of_range_in_a_late_round_is_an_error():
+    def f(x, places):
+        return lt.scan(lambda h, i: (h * 0.5 + x.index_select(0, i), h), x[:1] * 0, places)[1]
+
+    x, places = rows(4, 7, 5), lt.tensor([[k % 7] for k in range(40)])
+    traced = lt.trace(f)
+    wanted = f(x, places).tolist()
+    assert traced(x, places).tolist() == wanted
+    bad = places.clone()
+    bad[30] = 7
+    with pytest.raises(lt.IndexError, match="7"):
+        traced(x, bad)
+    assert traced(x, places).tolist() == wanted
 
 
 def alike(f, *inputs):
