@@ -27,8 +27,10 @@ std::string shown(const ir::Datum& d) {
 }
 
 std::shared_ptr<SavedProgram> of(ir::Loaded file) {
-  return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note),
-                                        file.tuple_of_one);
+  auto made = std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note),
+                                             file.tuple_of_one);
+  made->hold_weights();
+  return made;
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ class SavedProgram {
   /// or another. `file` is what errors call the text. ValueError with line and column.
   static std::shared_ptr<SavedProgram> from_text(std::string_view text, std::string_view function,
                                                  std::string_view file);
+  /// For one that has just been read: nobody else knows its constants.
+  void hold_weights() { program_->hold_constants(); }
   /// The file appears whole or not at all. FileError.
   void save(const std::string& path) const;
 

@@ -175,4 +175,21 @@ void plan_lifetimes(std::vector<Step>& steps, const Slots& stays) {
   plan_block(steps, own, {});
 }
 
+Slots read_by_one(const std::vector<Step>& steps, const Slots& slots) {
+  absl::flat_hash_map<int, int> readers;
+  Slots lasting;
+  for (const Step& s : steps) {
+    if (s.elided) continue;
+    each_read(s, [&](int slot) { ++readers[slot]; });
+    each_part(s, [&](const Step& part) {
+      for (size_t k = 0; k < part.lasting.size(); ++k)
+        if (part.lasting[k]) lasting.insert(part.in[k]);
+    });
+  }
+  Slots out;
+  for (int slot : slots)
+    if (lasting.contains(slot) && readers[slot] == 1) out.insert(slot);
+  return out;
+}
+
 }  // namespace lathe::jit

@@ -1,22 +1,23 @@
 #include "jit/program/packed.h"
 
+#include "jit/program/held_packed.h"
+
 namespace lathe::jit {
 
 PackedRef PackedOperands::find(const std::string& name, size_t operand, const PreparedCall& call,
-                               const std::byte* data) {
-  if (call.entry->pack == nullptr) return nullptr;
-  const std::pair key{name, call.entry};
-  PackedRef before;
-  {
-    std::lock_guard hold(mutex_);
-    if (const auto known = known_.find(key); known != known_.end()) before = known->second;
+                               const Tensor& whole, const lathe::Operand& seen, bool alone) {
+  const Entry& entry = *call.entry;
+  if (entry.pack == nullptr) {
+    host_wait(whole.impl()->storage->ready);
+    return nullptr;
   }
-  PackedRef now =
-      call.entry->pack(*call.entry, *call.plan, static_cast<int>(operand), data, before);
-  if (now == nullptr || now == before) return now;
-  std::lock_guard hold(mutex_);
-  known_[key] = now;
-  return now;
+  const std::lock_guard hold(mutex_);
+  PackedRef& known = known_[{name, &entry}];
+  const int k = static_cast<int>(operand);
+  if (PackedRef same = entry.pack(entry, *call.plan, k, nullptr, known)) return same;
+  PackedRef made = packed_form(call, operand, whole, seen, alone);
+  if (made != nullptr) known = made;
+  return made;
 }
 
 bool packs_each_time(const PreparedCall& call, size_t operand) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/tensor/tensor.h"
 #include "kernels/table/prepared.h"
 
 namespace lathe::jit {
@@ -15,10 +16,11 @@ namespace lathe::jit {
 /// Packed once for all sizes and threads.
 class PackedOperands {
  public:
-  /// Operand `operand` of a call, which stays as it is from call to call and has this name. Null:
-  /// the entry has no better form for it.
+  /// Operand `operand` of a call, which stays as it is from call to call and has this name; it is
+  /// `seen` of `whole`. Null: the entry has no better form for it, and the plain elements are
+  /// there. `alone`: nothing else of the program reads `whole` (held_packed.h).
   PackedRef find(const std::string& name, size_t operand, const PreparedCall& call,
-                 const std::byte* data);
+                 const Tensor& whole, const lathe::Operand& seen, bool alone);
 
  private:
   std::mutex mutex_;

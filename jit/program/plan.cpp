@@ -458,6 +458,8 @@ class Planner {
     stays.insert(p_.result_slots_.begin(), p_.result_slots_.end());
     for (const Step& s : p_.steps_)
       if (is_view(s) && all_in(s.in, stays)) stays.insert(s.out.begin(), s.out.end());
+    for (int slot : p_.result_slots_) constants.erase(slot);
+    if (p_.root_ == &p_) p_.packed_only_ = read_by_one(p_.steps_, constants);
     plan_lifetimes(p_.steps_, stays);
     p_.shared_operands_ = share_operands(p_.steps_);
   }

@@ -104,6 +104,9 @@ class Program {
   int launches() const;
   /// Compiles every kernel now; what could not be, and why.
   std::string compile() const;
+  /// Constants that nobody but this program and its graph knows are there once from now on, plain
+  /// or packed (held_packed.h).
+  void hold_constants();
   uint64_t hash() const { return graph_.hash(); }
   /// A function of the graph as it is planned; null if nothing calls it.
   const Program* planned(const std::string& function) const;
@@ -151,6 +154,7 @@ class Program {
   std::vector<bool> made_;
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
+  absl::flat_hash_set<int> packed_only_;              // those that may be kept in packed form only
   std::vector<std::unique_ptr<ElementKernel>> kernels_;
   std::vector<const RowKernel*> row_kernels_;  // of the steps
   std::vector<ArenaBlock> arena_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/dispatch/profile.h"
+#include "jit/program/held_packed.h"
 #include "jit/program/memory.h"
 #include "jit/program/runner.h"
 
@@ -87,6 +88,11 @@ int Program::launches() const {
     const bool number = s.kind == Step::Kind::op && s.types.size() != s.node->out().size();
     return !s.elided && !s.view && !number;
   }));
+}
+
+void Program::hold_constants() {
+  for (const auto& [slot, value] : constants_)
+    if (packed_only_.contains(slot)) hold(*value.tensor().impl());
 }
 
 std::string Program::compile() const {

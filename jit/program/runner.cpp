@@ -121,7 +121,11 @@ void Runner::check_input(const ir::Value& v, const ir::Datum& d) const {
 
 void Runner::bind(std::vector<int64_t> symbols) {
   c_.bound_ = jit::bind(p_.steps_, p_.arena_, std::move(symbols), p_.arena_device(), c_.arena_);
-  for (const auto& [slot, value] : p_.constants_) put(slot, value);
+  for (const auto& [slot, value] : p_.constants_) {
+    put(slot, value);
+    if (value.is_tensor() && !p_.packed_only_.contains(slot))
+      host_wait(value.tensor().impl()->storage->ready);
+  }
   auto place = [&](const Step& step, const Bound::OfStep& bound) {
     for (size_t k = 0; k < bound.places.size(); ++k)
       if (bound.places[k].defined()) put(step.out[k], ir::Datum(bound.places[k]));
@@ -338,7 +342,8 @@ void Runner::prepare_call(const Step& s, Bound::OfStep& b) {
   b.revision = flags_revision();
   for (size_t k = 0; k < in.size(); ++k) {
     if (!s.lasting.empty() && s.lasting[k])
-      b.packed[k] = p_.packed_.find(packed_name(s, k), k, b.prepared, in[k].data);
+      b.packed[k] = p_.packed_.find(packed_name(s, k), k, b.prepared, at(s.in[k]).tensor(), in[k],
+                                    p_.packed_only_.contains(s.in[k]));
     else if (k < s.shared.size() && s.shared[k].number >= 0)
       b.shares[k] = packs_each_time(b.prepared, k);
   }

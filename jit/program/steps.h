@@ -131,6 +131,10 @@ std::string packed_name(const Step& step, size_t operand);
 /// gives how many such operands there are.
 int share_operands(std::vector<Step>& steps);
 
+/// Those of `slots` that one operand of one step reads, as what lasts and outside of blocks, and
+/// nothing else does.
+Slots read_by_one(const std::vector<Step>& steps, const Slots& slots);
+
 /// Is the result the first operand but for some elements, which nothing else of the step reads?
 bool writes_some(const Step& s);
 /// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`

@@ -54,6 +54,7 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles);
 struct PackedSide final : Packed {
   PackedSide(int w, int64_t n, int64_t k, size_t bytes)
       : width(w), lines(n), depth(k), panels(bytes) {}
+  Layout layout() const override { return {panels.data(), lines, depth, width}; }
   int width;
   int64_t lines, depth;
   Scratch panels;

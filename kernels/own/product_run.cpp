@@ -42,6 +42,7 @@ class Runner {
     bool same =
         known && known->width == width && known->lines == side.extent() && known->depth == p_.depth;
     if (same) return known;
+    if ((right ? right_ : left_) == nullptr) return nullptr;
     auto packed =
         std::make_shared<PackedSide>(width, side.extent(), p_.depth, packed_bytes(side, width, 1));
     fill_panels(side, right ? right_ : left_, width, Copies(p_, right),
@@ -461,8 +462,8 @@ Room product_room(const Product& p, std::array<bool, 2> packed) {
 template <class T>
 PackedSideRef pack_side(const Product& p, int operand, const T* data, const PackedSideRef& known) {
   bool right = p.right_is_a == (operand == 0);
-  const T* left_data = right ? nullptr : data + p.left_offset;
-  const T* right_data = right ? data + p.right_offset : nullptr;
+  const T* first = data == nullptr ? nullptr : data + (right ? p.right_offset : p.left_offset);
+  const T *left_data = right ? nullptr : first, *right_data = right ? first : nullptr;
   const Epilogue none;
   return Runner<T>(p, left_data, right_data, nullptr, none).pack(right, known);
 }

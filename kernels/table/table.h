@@ -111,6 +111,16 @@ using PreparedRef = std::unique_ptr<const Prepared>;
 class Packed {
  public:
   virtual ~Packed() = default;
+  /// Every element of the operand, as it is, once: element (line, term) is at place(line, term).
+  struct Layout {
+    const std::byte* elements;
+    int64_t lines, depth;
+    int width;
+    int64_t place(int64_t line, int64_t term) const {
+      return line / width * width * depth + term * width + line % width;
+    }
+  };
+  virtual Layout layout() const = 0;
 };
 using PackedRef = std::shared_ptr<const Packed>;
 
@@ -143,8 +153,9 @@ struct Entry {
   // Contractions, and reductions to one result: work of before the first run, and a run.
   PreparedRef (*prepare)(const Entry&, const Problem&) = nullptr;
   void (*run)(const Entry&, const Prepared&, const Launch&) = nullptr;
-  /// Operand 0 or 1 for all runs of this plan: `known` (of this entry, for another plan) if it
-  /// serves, null if the operand is read best as it is.
+  /// Operand 0 or 1 for all runs of this plan, which then read nothing else of it: `known` (of this
+  /// entry, for another plan) if it serves, null if the operand is read best as it is. Without
+  /// data: `known` or null. Which line and term an element is, is the same whenever it is packed.
   PackedRef (*pack)(const Entry&, const Prepared&, int operand, const std::byte* data,
                     const PackedRef& known) = nullptr;
   /// `lasting`: operands that will be packed if `pack` has a form for them. Null: not known.
