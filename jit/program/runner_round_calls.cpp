@@ -68,6 +68,7 @@ void Runner::Rounds::call_act(const Act& act) {
   Tensor into = made.out[0].tensor;
   b.entry->run_call({*s.node->op(), b.filled->args(), b.types, &into, false}, outputs);
   for (size_t k = 0; k < outputs.size(); ++k) {
+    if (outputs[k].impl() == made.out[k].tensor.impl()) continue;
     const lathe::Operand from = operand(outputs[k]), to = operand(made.out[k].tensor);
     if (from.data != to.data) own::copy_elements(from, to);
   }

@@ -7,9 +7,8 @@
 namespace lathe {
 
 Sizes sizes(IntSpan shape) {
-  Sizes out;
-  out.reserve(shape.size());
-  for (Int s : shape) out.push_back(s.value());
+  Sizes out(shape.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = shape[i].value();
   return out;
 }
 
@@ -25,10 +24,7 @@ Sizes contiguous_strides(absl::Span<const int64_t> shape) {
 
 Operand operand(const Tensor& t) {
   const TensorImpl& impl = *t.impl();
-  Operand o;
-  o.dtype = impl.dtype;
-  o.shape = sizes(impl.geometry.shape);
-  o.strides = sizes(impl.geometry.strides);
+  Operand o{nullptr, impl.dtype, sizes(impl.geometry.shape), sizes(impl.geometry.strides)};
   if (impl.storage->data != nullptr)
     o.data = impl.storage->data +
              impl.geometry.offset.value() * static_cast<int64_t>(size_of(impl.dtype));

@@ -24,13 +24,13 @@ inline Tensor result_of(const Call& call, size_t k = 0) {
 template <class F>
 void submit(Device device, absl::Span<const Tensor> reads, absl::Span<const Tensor> writes,
             F work) {
+  if (device.kind == DeviceKind::cpu) {  // whose stream is the caller
+    for (const Tensor& t : reads) host_wait(t.impl()->storage->ready);
+    return work();
+  }
   Stream& stream = current_stream(device);
   for (const Tensor& t : reads)
     if (t.impl()->storage->ready) stream.wait(t.impl()->storage->ready);
-  if (device.kind == DeviceKind::cpu) {
-    stream.enqueue([&work] { work(); });
-    return;
-  }
   std::vector<Tensor> held(reads.begin(), reads.end());
   held.insert(held.end(), writes.begin(), writes.end());
   stream.enqueue([work = std::move(work), held = std::move(held)]() mutable { work(); });
