@@ -245,12 +245,16 @@ Outputs fractional_largest(std::string_view op, Args a, size_t axes) {
   if (!samples.defined())
     samples = C::rand({x.size(0), x.size(1), Int(n)},
                       x.dtype() == DType::f64 ? DType::f64 : DType::f32, x.device());
-  if (samples.rank() != 3 || !require(Relation::eq, samples.size(-1), Int(n)))
+  // Of more images than there are, the first are taken, as in PyTorch.
+  if (samples.rank() != 3 || !require(Relation::eq, samples.size(-1), Int(n)) ||
+      !require(Relation::eq, samples.size(1), x.size(1)) ||
+      !require(Relation::le, x.size(0), samples.size(0)))
     throw ShapeError({.op = std::string(op),
                       .problem = "_random_samples has another shape",
                       .got = to_string(samples.shape()),
-                      .expected = absl::StrCat("[n, channels, ", n, "]"),
+                      .expected = to_string(Shape{x.size(0), x.size(1), Int(n)}),
                       .next = "leave it out to have them drawn"});
+  samples = S::narrow(samples, 0, 0, x.size(0));
   Tensor at;  // flat place of each element of each window: [n, c, counts, kernel]
   Int inner = 1;
   for (int k = n; k-- > 0;) {

@@ -21,6 +21,16 @@ void check_reduction(std::string_view op, std::string_view how) {
                     .next = "leave the argument out for the mean"});
 }
 
+void check_class_weight(std::string_view op, const Tensor& weight, Int classes) {
+  if (!weight.defined()) return;
+  if (weight.rank() == 1 && require(Relation::eq, weight.size(0), classes)) return;
+  throw ShapeError({.op = std::string(op),
+                    .problem = "the weight is not one number for each class",
+                    .got = to_string(weight.shape()),
+                    .expected = absl::StrCat("[", to_string(classes), "]"),
+                    .next = "give a weight for every class, or none"});
+}
+
 const char* legacy_reduction(const Arg& size_average, const Arg& reduce) {
   auto off = [](const Arg& a) { return a.tag == Tag::flag && !a.flag_; };
   return off(reduce) ? "none" : off(size_average) ? "sum" : "mean";
@@ -46,6 +56,17 @@ Tensor reduced(const Tensor& losses, std::string_view op, std::string_view how) 
   check_reduction(op, how);
   if (how == "none") return losses;
   return how == "sum" ? R::sum(losses) : R::mean(losses);
+}
+
+Tensor rescaled(std::string_view op, const Tensor& losses, const Shape& shape,
+                const Tensor& weight) {
+  const Tensor out = weight.defined() ? M::mul(losses, weight) : losses;
+  if (require_equal(out.shape(), shape)) return out;
+  throw ShapeError({.op = std::string(op),
+                    .problem = "a weight has more elements than the input",
+                    .got = absl::StrCat(to_string(out.shape()), " with it"),
+                    .expected = to_string(shape),
+                    .next = "give weights that broadcast to the input's shape"});
 }
 
 Tensor weighted(std::string_view op, Tensor losses, std::string_view how, const Tensor& weight) {
@@ -107,7 +128,7 @@ Outputs logits_expansion(Args a) {
                       .expected = "one shape",
                       .next = "reshape the target"});
   Tensor losses = N::logits_loss(x, target, positive.defined() ? Arg(positive) : Arg(1.0));
-  if (weight.defined()) losses = M::mul(losses, weight);
+  losses = rescaled(kName, losses, x.shape(), weight);
   return {reduced(losses, kName, a.text(3))};
 }
 
@@ -132,11 +153,14 @@ void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
                       .next = "convert with .to(lt.int64)"});
 }
 
+/// Where the classes of x lie.
+int class_axis(const Tensor& x) { return x.rank() > 1 ? 1 : 0; }
+
 /// -log p of the target class, weighted, 0 where ignored; and the weights.
 std::pair<Tensor, Tensor> picked(const Tensor& logp, Tensor target, const Tensor& weight,
                                  Int ignore) {
   if (target.dtype() == DType::u8) target = M::cast(target, DType::i64);
-  int axis = logp.rank() > 1 ? 1 : 0;
+  const int axis = class_axis(logp);
   Tensor keep = M::ne(target, ignore);
   Tensor safe = M::where(keep, target, 0);
   Tensor loss = M::neg(S::squeeze(I::gather(logp, axis, S::unsqueeze(safe, axis)), {Int(axis)}));
@@ -155,6 +179,7 @@ Outputs nll_expansion(Args a) {
   Tensor x = a.tensor(0), target = a.tensor(1);
   check_reduction("nll_loss", a.text(4));
   check_classes("nll_loss", x, target);
+  check_class_weight("nll_loss", a.optional_tensor(2), x.size(class_axis(x)));
   return {reduced(picked(x, target, a.optional_tensor(2), a.integer(3)), a.text(4))};
 }
 
@@ -174,7 +199,7 @@ Tensor soft_cross_entropy(const Tensor& x, Tensor target, const Tensor& weight, 
                       .got = absl::StrCat("ignore_index=", to_string(ignored)),
                       .expected = "a number below 0",
                       .next = "leave it out, and give a probability of 0 instead"});
-  const int axis = x.rank() > 1 ? 1 : 0;
+  const int axis = class_axis(x);
   Tensor logp = N::log_softmax(x, axis);
   if (smoothing != 0)
     target = M::add(M::mul(target, 1 - smoothing),
@@ -198,8 +223,9 @@ Outputs cross_entropy_expansion(Args a) {
                       .got = to_string(smoothing),
                       .expected = "0 <= label_smoothing <= 1",
                       .next = "leave it out for none"});
+  check_class_weight("cross_entropy", weight, x.size(class_axis(x)));
   if (soft) return {soft_cross_entropy(x, target, weight, smoothing, how, a.integer(3))};
-  int axis = x.rank() > 1 ? 1 : 0;
+  const int axis = class_axis(x);
   Tensor logp = N::log_softmax(x, axis);
   auto hard = picked(logp, target, weight, a.integer(3));
   Tensor loss = reduced(hard, how);

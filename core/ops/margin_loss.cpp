@@ -103,6 +103,7 @@ Outputs multi_margin_expansion(Args a) {
   Tensor own = I::gather(r.x, 1, target);
   Tensor losses = above_zero(M::add(M::sub(r.x, own), a[3]));
   if (p == Int(2)) losses = M::square(losses);
+  check_class_weight(kName, a.optional_tensor(4), r.x.size(1));
   if (a[4].tag == Tag::tensor)
     losses = M::mul(losses, S::unsqueeze(I::index_select(a.tensor(4), 0, r.target), 1));
   Tensor classes = C::arange(0, r.x.size(1), 1, DType::i64, r.x.device());

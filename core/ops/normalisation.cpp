@@ -197,7 +197,18 @@ Outputs native_batch_norm(Args a) {
   return {y, training ? mean : none(), training ? scale : none()};
 }
 
-Outputs batch_norm_expansion(Args a) { return {native_batch_norm(a)[0]}; }
+Outputs batch_norm_expansion(Args a) {
+  const Real eps = a.real(7);
+  const bool training = a.flag(5);
+  // The variance of a batch may be zero, a running one seldom is.
+  if (training ? !(eps > 0) : !(eps >= 0))
+    throw ValueError({.op = "batch_norm",
+                      .problem = "eps is too small",
+                      .got = absl::StrCat("eps=", to_string(eps)),
+                      .expected = training ? "above 0 in training" : "0 or more",
+                      .next = "leave the argument out for its default"});
+  return {native_batch_norm(a)[0]};
+}
 
 // ── groups of channels ──────────────────────────────────────────────────────────────────────────
 

@@ -143,7 +143,7 @@ Outputs bce_expansion(Args a) {
                       .expected = "one shape",
                       .next = "reshape the target"});
   Tensor losses = L::probability_loss(x, target);
-  if (weight.defined()) losses = M::mul(losses, weight);
+  losses = rescaled(kName, losses, x.shape(), weight);
   return {reduced(losses, kName, reduction_of(a[3], a[4], a[5]))};
 }
 

@@ -129,6 +129,7 @@ from .losses import HingeEmbeddingLoss as HingeEmbeddingLoss
 from .losses import HuberLoss as HuberLoss
 from .losses import KLDivLoss as KLDivLoss
 from .losses import L1Loss as L1Loss
+from .losses import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from .losses import MarginRankingLoss as MarginRankingLoss
 from .losses import MSELoss as MSELoss
 from .losses import MultiLabelMarginLoss as MultiLabelMarginLoss

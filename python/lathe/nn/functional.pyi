@@ -107,6 +107,27 @@ class _fractional_max_pool3d_with_indices(tuple[Tensor, ...]):
     @property
     def indices(self) -> Tensor: ...
 
+def default_only(**instead: Any) -> Any:
+    """Decorates a function that takes some arguments at their default only: others are
+    refused by name, with what the user can do instead.
+    """
+
+def linear_cross_entropy(
+    input: Any,
+    linear_weight: Any,
+    target: Any,
+    *,
+    linear_bias: Any = None,
+    weight: Any = None,
+    reduction: Any = "mean",
+    ignore_index: Any = None,
+    label_smoothing: Any = 0.0,
+    options: Any = None,
+) -> Any:
+    """cross_entropy of linear(input, linear_weight, linear_bias). The weight of logits of
+    several axes is [classes, ..., features], and the bias [classes, ...].
+    """
+
 def triplet_margin_with_distance_loss(
     anchor: Any,
     positive: Any,

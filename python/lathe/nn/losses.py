@@ -1,10 +1,14 @@
 """Losses as modules. reduction: 'mean', 'sum' or 'none'; size_average and reduce are PyTorch's
 older words for it."""
 
+from math import prod
+
 from .. import _lathe
+from .._arguments import default_only
 from .._errors import our_class, typed
 from . import functional as F
 from .distance import PairwiseDistance
+from .layers import Linear
 from .module import Module
 
 _MEAN = "mean"  # not an op: how to reduce
@@ -125,6 +129,55 @@ class CrossEntropyLoss(NLLLoss):
             ignore_index=self.ignore_index,
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
+        )
+
+
+class LinearCrossEntropyLoss(_Loss):
+    """CrossEntropyLoss of a linear layer of its own: of num_classes scores, or, by out_features,
+    of as many of them as its sizes say."""
+
+    @default_only(options="leave it out: the logits are computed at once")
+    def __init__(
+        self,
+        in_features,
+        num_classes,
+        *,
+        out_features=(),
+        bias=False,
+        device=None,
+        dtype=None,
+        reduction=_MEAN,
+        weight=None,
+        ignore_index=None,
+        label_smoothing=0.0,
+        options=None,
+    ):
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.num_classes, self.out_features = num_classes, out_features
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        rows = prod(out_features, start=num_classes)
+        self.linear = Linear(in_features, rows, bias, device, dtype)
+
+    def forward(self, input, target):
+        sizes, linear = (self.num_classes, *self.out_features), self.linear
+        return F.linear_cross_entropy(
+            input,
+            linear.weight.reshape(*sizes, -1),
+            target,
+            linear_bias=None if linear.bias is None else linear.bias.reshape(sizes),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+        )
+
+    def extra_repr(self):
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
+            f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options=None"
         )
 
 

@@ -26,12 +26,12 @@ class _Tracking(Module):
             state_dict[key] = own
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
 
-    def _set(self, num_features, eps, momentum, affine, track_running_stats, kind):
+    def _set(self, num_features, eps, momentum, affine, track_running_stats, bias, kind):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         tracked, shapes = track_running_stats, self._shapes()
-        for name in ("weight", "bias"):
-            setattr(self, name, self._new_parameter(shapes[name], kind) if affine else None)
+        for name, has in (("weight", affine), ("bias", affine and bias)):
+            setattr(self, name, self._new_parameter(shapes[name], kind) if has else None)
         for name in ("running_mean", "running_var"):
             made = self._new_buffer(shapes[name], kind) if tracked else None
             self.register_buffer(name, made)
@@ -58,7 +58,8 @@ class _Tracking(Module):
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
-            init.zeros_(self.bias)
+            if self.bias is not None:
+                init.zeros_(self.bias)
 
     def _check_input_dim(self, x):
         if x.ndim not in self._ranks:
@@ -95,10 +96,12 @@ class _BatchNorm(_Tracking):
         track_running_stats=True,
         device=None,
         dtype=None,
+        *,
+        bias=True,
     ):
         super().__init__()
         kind = {"dtype": dtype, "device": device}
-        self._set(num_features, eps, momentum, affine, track_running_stats, kind)
+        self._set(num_features, eps, momentum, affine, track_running_stats, bias, kind)
 
     def forward(self, input):
         self._check_input_dim(input)
@@ -189,10 +192,12 @@ class _InstanceNorm(_Tracking):
         track_running_stats=False,
         device=None,
         dtype=None,
+        *,
+        bias=True,
     ):
         super().__init__()
         kind = {"dtype": dtype, "device": device}
-        self._set(num_features, eps, momentum, affine, track_running_stats, kind)
+        self._set(num_features, eps, momentum, affine, track_running_stats, bias, kind)
 
     def _channel_axis(self, x):
         return 1 if x.ndim == self._ranks[-1] else 0
@@ -233,7 +238,9 @@ class GroupNorm(Module):
     2018)."""
 
     @typed
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(
+        self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True
+    ):
         super().__init__()
         if num_groups < 1 or num_channels % num_groups != 0:
             raise _lathe.ValueError(
@@ -247,12 +254,13 @@ class GroupNorm(Module):
         self.eps, self.affine = eps, affine
         kind = {"dtype": dtype, "device": device}
         self.weight = Parameter(ops.ones(num_channels, **kind)) if affine else None
-        self.bias = Parameter(ops.zeros(num_channels, **kind)) if affine else None
+        self.bias = Parameter(ops.zeros(num_channels, **kind)) if affine and bias else None
 
     def reset_parameters(self):
         if self.affine:
             init.ones_(self.weight)
-            init.zeros_(self.bias)
+            if self.bias is not None:
+                init.zeros_(self.bias)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

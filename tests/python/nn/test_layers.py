@@ -112,6 +112,69 @@ def test_norms(axes):
         nn.SyncBatchNorm(4)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("kind", ["BatchNorm2d", "InstanceNorm2d", "GroupNorm"])
+def test_a_norm_without_bias(kind, lazy):
+    if kind == "GroupNorm":
+        layer, plain = nn.GroupNorm(2, 4, bias=False), nn.GroupNorm(2, 4)
+    else:
+        layer, plain = getattr(nn, kind)(4, affine=True, bias=False), getattr(nn, kind)(4)
+        if lazy:
+            layer = getattr(nn, f"Lazy{kind}")(affine=True, track_running_stats=False, bias=False)
+    got = layer(IMAGES[2])
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+    assert "affine=True, bias=False" in repr(layer)
+    layer.reset_parameters()
+    assert lt.equal(got, plain(IMAGES[2]))
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+def test_places_of_fractional_windows_are_of_the_first_images(axes):
+    pool = getattr(F, f"fractional_max_pool{axes}d")
+    x, places = normal(2, 4, *(7,) * axes), lt.rand(3, 4, axes)
+    got = pool(x, 2, 3, _random_samples=places)
+    for i in range(2):
+        one = pool(x[i], 2, 3, _random_samples=places[i : i + 1])
+        assert lt.equal(got[i], one)
+    assert lt.equal(pool(x[0], 2, 3, _random_samples=places), got[0])
+
+
+@pytest.mark.parametrize("sizes", [(), (2, 3)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_cross_entropy_of_a_linear_layer_of_its_own(sizes, bias):
+    loss = nn.LinearCrossEntropyLoss(
+        4, 5, out_features=sizes, bias=bias, weight=lt.arange(1.0, 6.0), label_smoothing=0.1
+    )
+    assert list(loss.state_dict()) == ["weight", "linear.weight", "linear.bias"][: 2 + bias]
+    x, target = normal(6, 4), lt.arange(6).reshape(6, *(1,) * len(sizes)).expand(6, *sizes) % 5
+    scores = loss.linear(x).reshape(6, 5, *sizes)
+    want = F.cross_entropy(scores, target, lt.arange(1.0, 6.0), label_smoothing=0.1)
+    assert loss(x, target).item() == want.item()
+    assert f"num_classes=5, out_features={sizes}, bias={bias}" in repr(loss)
+    if not sizes:
+        one = nn.LinearCrossEntropyLoss(4, 5, reduction="sum", ignore_index=2)
+        assert one(x[0], lt.tensor(2)).item() == 0
+
+
+@pytest.mark.parametrize("loss", [F.cross_entropy, F.nll_loss, F.multi_margin_loss])
+@pytest.mark.parametrize("shape", [(2,), (1,), (5,), (4, 1)])
+def test_class_weights_are_one_for_each_class(loss, shape):
+    x, target = normal(3, 4), lt.zeros(3, dtype=lt.int64)  # a class that all of them have
+    with pytest.raises(lt.ShapeError, match="one number for each class"):
+        loss(x, target, weight=lt.ones(shape))
+    if loss is F.cross_entropy:
+        with pytest.raises(lt.ShapeError, match="one number for each class"):
+            loss(x, x.softmax(1), weight=lt.ones(shape))
+
+
+@pytest.mark.parametrize("loss", [F.binary_cross_entropy, F.binary_cross_entropy_with_logits])
+def test_weights_of_elements_make_no_more_losses(loss):
+    assert loss(lt.ones(3, 4), lt.ones(3, 4), weight=lt.ones(3, 1)).shape == ()
+    for shape in [(3, 4), (2, 1)]:
+        with pytest.raises(lt.ShapeError, match="more elements than the input"):
+            loss(lt.ones(4), lt.ones(4), weight=lt.ones(shape))
+
+
 X, Y, Z = normal(3, 4), normal(3, 4) * 0.5, normal(3, 4) + 0.3
 SIGNS, PART = lt.tensor([[1.0, -1, 1, -1]] * 3), X.sigmoid()
 CLASSES = lt.tensor([1, 0, 3])
