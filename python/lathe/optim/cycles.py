@@ -20,8 +20,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     @typed
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
-        check_epochs("CosineAnnealingWarmRestarts", "T_0", T_0)
-        check_epochs("CosineAnnealingWarmRestarts", "T_mult", T_mult)
+        check_epochs("CosineAnnealingWarmRestarts", "T_0", T_0, whole=True)
+        check_epochs("CosineAnnealingWarmRestarts", "T_mult", T_mult, whole=True)
         self.T_0, self.T_i, self.T_mult = T_0, T_0, T_mult
         self.eta_min, self.T_cur = eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
@@ -74,10 +74,10 @@ class _Momentum(LRScheduler):
                     type(self).__name__, "the optimizer has no momentum to cycle",
                     type(optimizer).__name__, "momentum or betas", "pass cycle_momentum=False",
                 )  # fmt: skip
-        self._by_betas = "betas" in optimizer.param_groups[0]
+        self.use_beta1 = "betas" in optimizer.param_groups[0]
 
     def _put_momentum(self, group, value):
-        if self._by_betas:
+        if self.use_beta1:
             group["betas"] = (value, *group["betas"][1:])
         else:
             group["momentum"] = value
@@ -120,6 +120,7 @@ class CyclicLR(_Momentum):
         self.scale_fn, self.scale_mode = (
             scales[mode] if scale_fn is None else (scale_fn, scale_mode)
         )
+        self._scale_fn_custom = None  # PyTorch's state_dicts keep what a scale_fn remembers there
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._has_momentum(optimizer)
@@ -151,6 +152,10 @@ def _by_line(start, end, share):
     return (end - start) * share + start
 
 
+# What a state_dict says of a stretch: where it ends, and the settings that it goes between.
+_PHASE = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+
+
 class OneCycleLR(_Momentum):
     """Up to max_lr and down to almost nothing, once, while the momentum goes the other way (Smith
     and Topin 2019). three_phase: down to the start first, then to the end."""
@@ -172,7 +177,7 @@ class OneCycleLR(_Momentum):
                         "total_steps, or epochs and steps_per_epoch",
                         "give one of them")  # fmt: skip
             total_steps = epochs * steps_per_epoch
-        check_epochs(name, "total_steps", total_steps)
+        check_epochs(name, "total_steps", total_steps, whole=True)
         if not 0 <= pct_start <= 1:
             refuse(name, "pct_start is outside of [0, 1]", pct_start, "a share of the steps",
                     "leave it out for 0.3")  # fmt: skip
@@ -181,15 +186,16 @@ class OneCycleLR(_Momentum):
                     "leave it out for 'cos'")  # fmt: skip
         self.total_steps = total_steps
         last, top = total_steps - 1, float(pct_start * total_steps) - 1
-        self._schedule_phases = [(top, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
+        phases = [(top, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
             middle = float(2 * pct_start * total_steps) - 2
-            self._schedule_phases += [
+            phases += [
                 (middle, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
                 (last, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
             ]
         else:
-            self._schedule_phases += [(last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+            phases += [(last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        self._schedule_phases = [dict(zip(_PHASE, p)) for p in phases]
         self._anneal_func_type = anneal_strategy
         if last_epoch == -1:
             highs = per_group(name, optimizer, "max_lr", max_lr)
@@ -214,13 +220,19 @@ class OneCycleLR(_Momentum):
                     f"{self.total_steps} steps", "give more total_steps")  # fmt: skip
         anneal = _by_cosine if self._anneal_func_type == "cos" else _by_line  # not an op: a name
         start = 0.0
-        for i, (end, *_) in enumerate(self._schedule_phases):
+        for i, phase in enumerate(self._schedule_phases):
+            end = phase["end_step"]
             if step <= end or i == len(self._schedule_phases) - 1:
-                share, names = (step - start) / (end - start), self._schedule_phases[i][1:]
+                share = (step - start) / (end - start)
                 break
             start = end
+
+        def moved(group, what):
+            ends = phase["start_" + what], phase["end_" + what]
+            return anneal(group[ends[0]], group[ends[1]], share)
+
         for group in self.optimizer.param_groups:
-            rates.append(anneal(group[names[0]], group[names[1]], share))
+            rates.append(moved(group, "lr"))
             if self.cycle_momentum:
-                self._put_momentum(group, anneal(group[names[2]], group[names[3]], share))
+                self._put_momentum(group, moved(group, "momentum"))
         return rates

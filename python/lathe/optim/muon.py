@@ -25,7 +25,8 @@ class Muon(Optimizer):
     """Of matrices: p -= lr * orthogonal(momentum), scaled by their shape.
 
     adjust_lr_fn: "original" (the default), by the square root of rows to columns where there are
-    more; "match_rms_adamw", to steps as large as AdamW's.
+    more; "spectral_unclamped", also where there are fewer; "match_rms_adamw", to steps as large as
+    AdamW's.
     """
 
     _decoupled = True
@@ -44,10 +45,11 @@ class Muon(Optimizer):
         adjust_lr_fn=None,
     ):
         check_positive("Muon", lr=lr, weight_decay=weight_decay, momentum=momentum)
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw", "spectral_unclamped"):
             raise _lathe.ValueError(
                 "an unknown way to adjust the rate", op="Muon", got=repr(adjust_lr_fn),
-                expected="None, 'original' or 'match_rms_adamw'", next="leave it out",
+                expected="None, 'original', 'match_rms_adamw' or 'spectral_unclamped'",
+                next="leave it out",
             )  # fmt: skip
         super().__init__(params, settings_of(locals()))
 
@@ -69,5 +71,6 @@ class Muon(Optimizer):
         if group["adjust_lr_fn"] == "match_rms_adamw":
             factor = 0.2 * math.sqrt(max(rows, columns))
         else:
-            factor = math.sqrt(max(1, rows / columns))
+            least = 0 if group["adjust_lr_fn"] == "spectral_unclamped" else 1
+            factor = math.sqrt(max(least, rows / columns))
         p.sub_(change.to(p.dtype) * (group["lr"] * factor))

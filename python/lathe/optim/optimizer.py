@@ -36,7 +36,7 @@ class Optimizer:
     """
 
     _decoupled = False
-    _decays = True  # else the subclass sees to it
+    _decays = True  # else there is no such setting, or the subclass sees to it
     _pre_hooks = _post_hooks = ()
     _state_hooks = {}  # by when they run
     _settings = "param_groups"  # floats in it are inputs of a traced function from the start
@@ -80,6 +80,7 @@ class Optimizer:
         named = [p for p in params if isinstance(p, tuple)]
         params = [p[1] if isinstance(p, tuple) else p for p in params]
         known = {id(p) for g in self.param_groups for p in g["params"]}
+        self._check_names(group, params, named)
         for p in params:
             if not isinstance(p, Tensor):
                 raise _lathe.TypeError(
@@ -115,6 +116,20 @@ class Optimizer:
             begun = [(p, self._start(p, group)) for p in params]  # it may refuse one of them
         self.param_groups.append(group)
         self.state.update(begun)
+
+    def _check_names(self, group, params, named):
+        """Names are given to all parameters, or to none: a state_dict lists them side by side."""
+        has = bool(named) or "param_names" in group
+        alike = all(has == ("param_names" in g) for g in self.param_groups)
+        if alike and len(named) in (0, len(params)):
+            return
+        raise _lathe.ValueError(
+            "some parameters have names and some have none",
+            op=self._name,
+            got=f"{len(named)} names for {len(params)} parameters",
+            expected="a name for each of all groups, or none at all",
+            next="pass model.named_parameters(), or model.parameters()",
+        )
 
     def _start(self, p, group):
         return {}

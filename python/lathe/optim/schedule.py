@@ -23,10 +23,11 @@ def refuse(scheduler, problem, got, expected, advice):
     raise _lathe.ValueError(problem, op=scheduler, got=got, expected=expected, next=advice)
 
 
-def check_epochs(scheduler, name, epochs):
-    if not epochs >= 1:
+def check_epochs(scheduler, name, epochs, whole=False):
+    if not epochs >= 1 or (whole and not isinstance(epochs, int)):
+        what = "a positive integer" if whole else "positive"
         refuse(
-            scheduler, f"{name} must be positive", epochs, "at least 1",
+            scheduler, f"{name} must be {what}", epochs, "at least 1",
             "give the number of epochs of one stretch",
         )  # fmt: skip
 

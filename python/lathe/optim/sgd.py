@@ -91,7 +91,7 @@ class ASGD(Optimizer):
         differentiable=False,
         capturable=False,
     ):
-        check_positive("ASGD", lr=lr, weight_decay=weight_decay)
+        check_positive("ASGD", lr=lr, lambd=lambd, alpha=alpha, weight_decay=weight_decay)
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
@@ -118,6 +118,8 @@ class ASGD(Optimizer):
 class Rprop(Optimizer):
     """A step of its own for each element, longer while its gradient keeps the sign and shorter
     where it turns (Riedmiller and Braun 1993)."""
+
+    _decays = False
 
     @only_plain
     def __init__(

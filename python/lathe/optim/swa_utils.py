@@ -156,13 +156,13 @@ class SWALR(LRScheduler):
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             refuse("SWALR", "anneal_epochs is no number of epochs", anneal_epochs, "0 or more",
                    "leave it out for 10")  # fmt: skip
-        self._strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
+        self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)
 
     def _share(self, epoch):
         """How much of the way is behind at an epoch."""
         t = max(0, min(1, epoch / max(1, self.anneal_epochs)))
-        return (1 - math.cos(math.pi * t)) / 2 if self._strategy == "cos" else t  # not an op
+        return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t  # not an op
 
     def get_lr(self):
         step = self._step_count - 1 if self.anneal_epochs else max(1, self._step_count - 1)

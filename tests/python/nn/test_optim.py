@@ -304,3 +304,38 @@ def test_lbfgs_towards_a_higher_loss(search):
         return p.tolist(), sign * first
 
     assert run(-1) == run(1)
+
+
+def test_a_decay_that_rprop_has_not_does_nothing():
+    ends = []
+    for settings in ({}, {"weight_decay": 0.5}):
+        p = nn.Parameter(lt.tensor([1.0, -2.0]))
+        opt = optim.Rprop([{"params": [p], **settings}])
+        for _ in range(20):
+            p.grad = p.detach() * 2
+            opt.step()
+        ends.append(p.tolist())
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("shape", [(2, 8), (8, 2)])
+def test_muon_scales_by_rows_to_columns(shape):
+    ends = []
+    for how in ("original", "spectral_unclamped"):
+        p = nn.Parameter(lt.zeros(shape))
+        p.grad = lt.arange(16.0).reshape(shape).sin()
+        optim.Muon([p], adjust_lr_fn=how).step()
+        ends.append(p.detach())
+    factor = 1.0 if shape[0] > shape[1] else 0.5
+    assert lt.allclose(ends[1], ends[0] * factor)
+
+
+def test_all_parameters_have_names_or_none():
+    p, q = (nn.Parameter(lt.ones(1)) for _ in range(2))
+    opt = optim.SGD([{"params": [("p", p)]}, {"params": [("q", q)]}])
+    assert [g["param_names"] for g in opt.param_groups] == [["p"], ["q"]]
+    for first, second in [([("p", p)], [q]), ([p], [("q", q)])]:
+        with pytest.raises(lt.ValueError, match="some parameters have names"):
+            optim.SGD(first + second)
+        with pytest.raises(lt.ValueError, match="some parameters have names"):
+            optim.SGD([{"params": first}, {"params": second}])

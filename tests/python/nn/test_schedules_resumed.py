@@ -115,3 +115,22 @@ def test_a_sequence_takes_no_schedule_that_wants_a_metric():
     parts = [kinds.ExponentialLR(o, 0.5), kinds.ReduceLROnPlateau(o)]
     with pytest.raises(lt.ValueError, match="wants a metric at each step"):
         kinds.SequentialLR(o, parts, milestones=[2])
+
+
+def test_states_have_pytorchs_names():
+    def state(kind, *args, **settings):
+        return kind(optim.SGD([nn.Parameter(lt.ones(1))], 0.1, 0.9), *args, **settings).state_dict()
+
+    once = state(kinds.OneCycleLR, 0.3, 30, three_phase=True)
+    assert once["_schedule_phases"][1] == {
+        "end_step": 16.0,
+        "start_lr": "max_lr",
+        "end_lr": "initial_lr",
+        "start_momentum": "base_momentum",
+        "end_momentum": "max_momentum",
+    }
+    assert not once["use_beta1"] and "scale_fn" not in once
+    assert state(kinds.CyclicLR, 0.1, 0.3)["_scale_fn_custom"] is None
+    assert state(SWALR, 0.05)["_anneal_strategy"] == "cos"  # not an op
+    with pytest.raises(lt.ValueError, match="a positive integer"):
+        state(kinds.CosineAnnealingWarmRestarts, 1.5)
