@@ -25,9 +25,9 @@ def refuse(scheduler, problem, got, expected, advice):
 
 def check_epochs(scheduler, name, epochs, whole=False):
     if not epochs >= 1 or (whole and not isinstance(epochs, int)):
-        what = "a positive integer" if whole else "positive"
+        must = "must be a positive integer" if whole else "must be positive"
         refuse(
-            scheduler, f"{name} must be {what}", epochs, "at least 1",
+            scheduler, f"{name} {must}", epochs, "at least 1",
             "give the number of epochs of one stretch",
         )  # fmt: skip
 
