@@ -2,8 +2,8 @@
 
 from ... import _lathe
 from ..._lathe import Tensor
-from .plans import Planner, nested_too_deep, sequence_maker
-from .recording import MISSING, Restart, dict_of
+from .plans import Planner, members_of, nested_too_deep, sequence_maker
+from .recording import BOXES, MISSING, Restart, dict_of
 from .rows import NUMBERS, PLAIN, is_number, is_plain
 
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
@@ -12,8 +12,13 @@ _MOST_CONTAINERS = 1 << 16  # in them; a few lists that share lists can have 2^6
 
 
 def is_record(kind):
-    """Is it a dataclass? As `dataclasses` says, which takes long to import."""
-    return hasattr(kind, "__dataclass_fields__")
+    """Is it a dataclass that keeps all it has in its __dict__? As `dataclasses` says, which takes
+    long to import."""
+    return (
+        hasattr(kind, "__dataclass_fields__")
+        and not issubclass(kind, BOXES)
+        and (not members_of(kind))
+    )
 
 
 def where(function):

@@ -3,6 +3,7 @@ results, the objects that rows find, and constants."""
 
 import sys
 import types
+from _collections import deque
 
 from ... import _lathe
 from ..._lathe import Tensor
@@ -83,10 +84,8 @@ class Planner:
         number = self._memo[id(value)] = len(self._memo)
         self._alive.append(value)
         inner = level + 1
-        if issubclass(kind, tuple):
-            make = sequence_maker(kind)
-            if make is None:
-                self._refuse(f"a {kind.__name__} that the traced code has made leaves it")
+        make = sequence_maker(kind) if issubclass(kind, tuple) else None
+        if make is not None:
             return ("items", number, make, self._all_before(value, inner))
         if kind in (set, frozenset):
             return ("items", number, kind, self._all_before(value, inner))
@@ -97,16 +96,9 @@ class Planner:
             return ("dict", number, dict, items)
         if issubclass(kind, BOXES) and kind.__module__ in ("collections", "builtins"):
             return self._other_box(value, kind, number, inner)
-        space = dict_of(value)
-        plain = not issubclass(kind, (type, BaseException, *BOXES))
-        if (
-            space is not None
-            and plain
-            and kind.__flags__ & HEAP
-            and not self._observer.opaque(kind)
-        ):
-            items = [(k, self.of(v, inner)) for k, v in space.items()]
-            return ("new", number, kind, items)
+        plan = self._instance(value, kind, number, inner)
+        if plan is not None:
+            return plan
         if hasattr(kind, "__next__") or hasattr(kind, "__await__"):
             getattr(value, "close", int)()  # it is not going to run
             self._refuse(
@@ -114,6 +106,31 @@ class Planner:
                 next="return a list or a tuple of what it gives",
             )
         return self._refuse(f"a {kind.__name__} that the traced code has made leaves it")
+
+    def _instance(self, value, kind, number, level):
+        """Of an object of a class that Python code has made: what it holds as a container, in
+        slots, and in its __dict__. None: a class that keeps what only C knows."""
+        if issubclass(kind, (type, BaseException)):
+            return None
+        known = kind.__flags__ & HEAP and not self._observer.opaque(kind)
+        if not known and kind is not types.SimpleNamespace:
+            return None
+        base, held = held_by(value, kind)
+        if base is deque and deque.maxlen.__get__(value) is not None:
+            return None  # a bound that only its class in C may set
+        slots = [(m, m.__get__(value)) for m in members_of(kind) if is_filled(m, value)]
+        space = dict_of(value)
+        if base is object and space is None and not slots:
+            return None
+        if base in (tuple, frozenset):  # made with all that it holds
+            items = self._all_before(held, level)
+        elif held is not None and issubclass(base, dict):
+            items = [(self.of(k, level), self.of(v, level)) for k, v in held]
+        else:
+            items = None if held is None else [self.of(v, level) for v in held]
+        slots = [(m, self.of(v, level)) for m, v in slots]
+        attributes = [(k, self.of(v, level)) for k, v in (space or {}).items()]
+        return ("new", number, kind, (base, items, slots, attributes))
 
     def _all_before(self, value, level):
         """Of the items of what is made with all of them."""
@@ -137,6 +154,34 @@ class Planner:
 
 
 _MOST_LEVELS = 128
+
+
+def held_by(value, kind):
+    """(the class in C that keeps what an object holds, that as a list; None: it is none of
+    BOXES)."""
+    if not issubclass(kind, BOXES):
+        return (types.SimpleNamespace if kind is types.SimpleNamespace else object), None
+    base = base_of(kind)
+    items = base.items(value) if issubclass(base, dict) else base.__iter__(value)
+    return base, list(items)
+
+
+def members_of(kind):
+    """The slots of a class and of its bases, other than those that every object has."""
+    return [
+        m
+        for c in kind.__mro__
+        for name, m in vars(c).items()
+        if type(m) is types.MemberDescriptorType and name != "__dict__"
+    ]
+
+
+def is_filled(member, value):
+    try:
+        member.__get__(value)
+    except AttributeError:
+        return False
+    return True
 
 
 def nested_too_deep(levels):
@@ -176,8 +221,6 @@ def build(plan, outputs, objects, memo):
         made = memo[at] = plan[2](build(p, outputs, objects, memo) for p in plan[3])
     elif kind in ("items", "deque"):
         if kind == "deque":
-            from _collections import deque
-
             made = deque(maxlen=plan[2])
         else:
             made = []
@@ -194,9 +237,23 @@ def build(plan, outputs, objects, memo):
         for k, v in plan[3]:
             made[build(k, outputs, objects, memo)] = build(v, outputs, objects, memo)
     else:
-        made = memo[at] = object.__new__(plan[2])
-        for k, v in plan[3]:
-            made.__dict__[k] = build(v, outputs, objects, memo)
+        made = _build_instance(plan, lambda p: build(p, outputs, objects, memo), memo)
+    return made
+
+
+def _build_instance(plan, of, memo):
+    _, at, kind, (base, items, slots, attributes) = plan
+    if base in (tuple, frozenset):
+        made = memo[at] = base.__new__(kind, [of(p) for p in items])
+    else:
+        made = memo[at] = base.__new__(kind)  # it may hold itself
+        if items is not None:
+            is_dict = issubclass(base, dict)
+            fill(made, {of(k): of(v) for k, v in items} if is_dict else [of(p) for p in items])
+    for member, p in slots:
+        member.__set__(made, of(p))
+    for k, p in attributes:
+        dict_of(made)[k] = of(p)
     return made
 
 
