@@ -142,6 +142,17 @@ nb::list Guards::misses(nb::tuple args, nb::dict kwargs) const {
   return out;
 }
 
+nb::list Guards::tensors(nb::tuple args, nb::dict kwargs) const {
+  FoundRows found;
+  nb::list out;
+  if (!hold(args.ptr(), kwargs.ptr(), found)) return out;
+  for (size_t i = 0; i < rows_.size(); ++i)
+    if (rows_[i].test == RowTest::tensor)
+      if (Tensor t = found.tensor(static_cast<int>(i)); t.defined())
+        out.append(nb::make_tuple(i, owned(wrap(t))));
+  return out;
+}
+
 ir::Datum Guards::input(const FoundRows& found, int row, InputKind kind) const {
   PyObject* o = found.objects[static_cast<size_t>(row)];
   const RowTest test = rows_[static_cast<size_t>(row)].test;
@@ -190,6 +201,7 @@ void add_guards(nb::module_& m) {
                      "What a capture read of Python's state, to be asked whether it still holds.")
       .def(nb::init<nb::list>())
       .def("misses", &Guards::misses)
+      .def("tensors", &Guards::tensors)
       .def("hold", [](const Guards& g, nb::tuple args, nb::dict kwargs) {
         FoundRows found;
         return g.hold(args.ptr(), kwargs.ptr(), found);

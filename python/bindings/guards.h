@@ -35,6 +35,8 @@ class Guards {
   bool hold(PyObject* args, PyObject* kwargs, FoundRows& found) const;
   /// The rows that do not hold, in order, as (number, what is there now): all whose parents hold.
   nb::list misses(nb::tuple args, nb::dict kwargs) const;
+  /// The tensors that rows find, as (number, tensor): of rows that all hold.
+  nb::list tensors(nb::tuple args, nb::dict kwargs) const;
   enum class InputKind : uint8_t { tensor, real, integer };
   /// Is it one of the tensors that FoundRows::settled is about? Of rows that were found to hold.
   bool settles_tensor(int row) const { return plan_ != nullptr && plan_->settles_tensor(row); }

@@ -106,11 +106,13 @@ class Call final : public jit::FunctionCallbacks {
 /// Captures: a tensor that is met is asked for by the number of its row.
 class Capture final : public jit::FunctionCallbacks {
  public:
-  /// rows: where the arguments were found.
-  Capture(nb::callable find, const std::vector<int>& rows)
-      : find_(std::move(find)), outer_(t_capture) {
-    for (int row : rows) inputs_.push_back({row, Kind::tensor});
+  Capture(nb::callable find, size_t given) : find_(std::move(find)), outer_(t_capture) {
+    for (size_t i = 0; i < given; ++i) inputs_.push_back({-1, Kind::tensor});
     t_capture = this;
+  }
+  /// Which rows find what was given: known when the code has run, which may read it from anywhere.
+  void found_in(const std::vector<int>& rows) {
+    for (size_t i = 0; i < rows.size(); ++i) inputs_[i].row = rows[i];
   }
   ~Capture() override { t_capture = outer_; }
   /// The innermost one of this thread, or null.
@@ -235,15 +237,14 @@ class Function {
     return nb::cpp_function([run = std::move(run)] { return objects_of(run()); });
   }
 
-  /// One more program. `tensors`: those among the arguments, `rows`: where they were found. `body`
-  /// gets what stands for them in a list, and gives (list of results, number of the trace); `find`
+  /// One more program. `tensors`: inputs of any size. `body` gets what stands for them in a list,
+  /// and gives (list of results, number of the trace, the rows that find these tensors); `find`
   /// says which row a tensor is of that is met on the way, or None.
-  void capture(nb::list tensors, const std::vector<int>& rows, nb::callable body,
-               nb::callable find) {
-    Capture host(std::move(find), rows);
+  void capture(nb::list tensors, nb::callable body, nb::callable find) {
+    Capture host(std::move(find), tensors.size());
     ir::Data inputs;
     std::vector<std::string> names;
-    for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& t = tensor_of(tensors[i].ptr());
       if (t.impl()->view) refresh(t);
       inputs.emplace_back(t);
@@ -254,6 +255,7 @@ class Function {
       for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
       nb::object made = body(xs);
       host.id = nb::cast<int64_t>(made[1]);
+      host.found_in(nb::cast<std::vector<int>>(made[2]));
       ir::Data results = results_of(made[0]);
       host.unwritable.clear();
       for (size_t i = 0; i < results.size(); ++i)

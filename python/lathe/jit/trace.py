@@ -22,6 +22,7 @@ class _Trace:
 
     def __init__(self, captured):
         self.plan, self.effects = captured.plan, captured.effects
+        self.sizes = captured.sizes_outside()
         self.guards = captured.guards()
         self.rows = captured.close()
 
@@ -146,10 +147,10 @@ class Traced(Captured):
         from .observe.capture import Capture
         from .observe.observer import Observer
 
-        concrete, inputs, puts_off = set(), True, True
+        concrete, inputs, puts_off, resized = set(), True, True, []
         while True:
             observer = Observer(frozenset(self._varying), concrete, inputs)
-            observer.may_put_off = puts_off
+            observer.may_put_off, observer.resized = puts_off, resized
             captured = Capture(observer, self._function, self._run, args, kwargs)
             captured.observer.recursive = self._recursive
             try:
@@ -157,6 +158,7 @@ class Traced(Captured):
             except Restart:
                 concrete = captured.observer.concrete
                 puts_off, inputs = captured.observer.may_put_off, captured.observer.inputs
+                resized = captured.observer.resized
                 self._varying |= captured.observer.varying
             except Built as built:
                 return None, built
@@ -202,11 +204,9 @@ class Traced(Captured):
         number = self._number = self._number + 1
 
         def body(symbolic):
-            return captured.body(symbolic), number
+            return captured.body(symbolic), number, captured.rows_given()
 
-        arguments = captured.arguments
-        rows = [row.n for row in arguments.rows]
-        self._engine.capture(arguments.tensors, rows, body, captured.find)
+        self._engine.capture(captured.given, body, captured.find)
         self._varying |= captured.observer.varying
         grads, wanted = captured.grads, list(captured.planner.wanted)
         single = captured.single
@@ -276,11 +276,24 @@ class Traced(Captured):
             self._varying.update(changed or ())
             only_inputs = only_inputs and changed is not None
             words.append(f"{row.said()}: now {short(now)}")
+        if not misses:
+            words += self._note_sizes(trace, args, kwargs)
         if only_inputs:  # the next one serves its calls too
             self._engine.drop(number)
             self._traces.pop(number, None)
         self._reasons.append("; ".join(words[:3]) or _ELSE)
         del self._reasons[:-_MOST_REASONS]
+
+    def _note_sizes(self, trace, args, kwargs):
+        """Which tensors from outside have other sizes than a trace met, all else being the same: in
+        words. Those that can have any are inputs of any size from now on."""
+        words = []
+        for n, t in trace.guards.tensors(args, kwargs):
+            row, was = trace.rows[n], trace.sizes.get(n)
+            if was is not None and was != tuple(t.shape):
+                self._varying.add(row.path)
+                words.append(f"{row}.shape == {was}: now {tuple(t.shape)}")
+        return words
 
     def _refuse_unsteady(self, number, args, kwargs):
         trace = self._traces[number]

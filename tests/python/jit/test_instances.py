@@ -125,3 +125,4 @@ def test_arguments(make):
     for n in (2, 3, 4, 5):
         x = lt.arange(n).float()
         assert traced(make(x, x + 1)).tolist() == (x * 3 + 1).tolist()
+    assert traced.counts["traces"] == 2  # another size is seen once

@@ -242,6 +242,10 @@ class Calls:
         if is_array(type(value)):
             return self.as_input(value)
         if isinstance(value, (list, tuple)):
+            if any(isinstance(v, Tensor) for v in value):  # some may be inputs of any size
+                copy = self.with_inputs(value)
+                if copy is not None:
+                    return copy
             self.use(value)
             if any(is_array(type(v)) for v in value):
                 return type(value)(map(self._operand, value)) if type(value) in (

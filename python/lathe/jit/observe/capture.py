@@ -3,7 +3,7 @@
 from ... import _lathe
 from ..._lathe import Tensor
 from .plans import Planner, members_of, nested_too_deep, sequence_maker
-from .recording import BOXES, MISSING, Restart, dict_of
+from .recording import BOXES, MISSING, Restart, dict_of, may_be_resized
 from .rows import NUMBERS, PLAIN, is_number, is_plain
 
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
@@ -154,12 +154,15 @@ class Capture:
         self.observer.default_dtype()
         self.observer.constant(function, getattr(function, "__name__", None))
         self.arguments = Arguments(self.observer, args, kwargs)
+        self.given = [*self.arguments.tensors, *self._resized()]
         self.plan = self.effects = self.grads = self.planner = None
 
     def body(self, symbolic):
         """What the engine traces: gives the results of the graph."""
         o = self.observer
-        args, kwargs = self.arguments.stand_in(symbolic)
+        own = len(self.arguments.tensors)
+        args, kwargs = self.arguments.stand_in(symbolic[:own])
+        o.of_any_size = dict(zip(map(_lathe._identity, self.given[own:]), symbolic[own:]))
         self._begin_leaves()
         mode = _lathe.is_grad_enabled(), str(_lathe._autocast())
         result = None
@@ -167,6 +170,7 @@ class Capture:
         try:
             result = self._run(o, args, kwargs)
             o.check_net()
+            o.refuse_unread()
             if o.again:
                 raise Restart
             if (_lathe.is_grad_enabled(), str(_lathe._autocast())) != mode:
@@ -195,6 +199,9 @@ class Capture:
         """The number of the row where a tensor was found; None: nowhere."""
         o = self.observer
         row = o.tensors.get(identity)
+        if identity in o.of_any_size:  # C has got at the tensor itself
+            o.concrete.add(identity)
+            o.again = True
         if row is None:
             for leaf in [r for r in o.tensors.values() if r.step != "grad"]:
                 if not isinstance(leaf.value, Tensor):
@@ -204,6 +211,30 @@ class Capture:
                     row = o.row("grad", leaf, None, grad)
                     break
         return None if row is None else row.n
+
+    def _resized(self):
+        """Tensors from outside whose sizes have been seen to change."""
+        o = self.observer
+        return [
+            t
+            for t in o.resized
+            if _lathe._identity(t) not in o.concrete and _lathe._identity(t) not in o.tensors
+        ]
+
+    def rows_given(self):
+        """The rows that find what the program is given."""
+        o = self.observer
+        resized = self.given[len(self.arguments.tensors) :]
+        found = [*self.arguments.rows, *(o.tensors[_lathe._identity(t)] for t in resized)]
+        return [row.n for row in found]
+
+    def sizes_outside(self):
+        """By row: the sizes of the tensors from outside that might have any."""
+        return {
+            row.n: tuple(row.value.shape)
+            for row in self.observer.tensors.values()
+            if row.n not in self.observer.stand_ins and may_be_resized(row)
+        }
 
     # ── gradients ───────────────────────────────────────────────────────────────────────────────
 

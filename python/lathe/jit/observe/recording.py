@@ -105,6 +105,12 @@ def fill(container, now):
         (base.extend if hasattr(base, "extend") else base.update)(container, now)
 
 
+def may_be_resized(row):
+    """A tensor without history: those with one are parameters, or of steps that went before."""
+    t = row.value
+    return row.test == "tensor" and type(t) is Tensor and not t.requires_grad and row.step != "grad"
+
+
 class Recording:
     """varying: paths of numbers that are inputs; concrete: identities of tensors among the
     arguments that stand for themselves."""
@@ -125,6 +131,8 @@ class Recording:
         self.changed_later = set()  # ids of dicts that calls change which were put off
         self.written_later = set()  # ids of what they read, and code may not write any more
         self.varying, self.concrete = set(varying), concrete
+        self.resized = []  # tensors from outside whose sizes have been seen to change
+        self.of_any_size = {}  # by identity of those that are inputs: what stands for them
         self.alike = {}  # by id: rows of functions for which one with the same code may stand
         self.inputs = inputs  # may numbers be inputs?
         self.ages = _ages()
@@ -247,6 +255,7 @@ class Recording:
                 self.hooks(row, hooks)
             if value.requires_grad and value.is_leaf:
                 self.leaves[row] = value.grad
+            self._any_size(row)
         elif is_array(kind) and self._array(row, value):
             row.loose = True
         elif kind is types.FunctionType and not row.pinned and row.path in self.varying:
@@ -294,6 +303,31 @@ class Recording:
             self.concrete.add(_lathe._identity(row.value))
             self.again = True
             raise Restart
+
+    def _any_size(self, row):
+        """A tensor from outside whose sizes have been seen to change is an input of the program,
+        with sizes of its own, as an argument is."""
+        identity = _lathe._identity(row.value)
+        other = self.of_any_size.get(identity)
+        if other is not None:
+            self.stand_ins[row.n] = other
+            self.known[id(other)] = other, row
+            self.tensors[_lathe._identity(other)] = row
+        elif (
+            self._live
+            and row.path in self.varying
+            and identity not in self.concrete
+            and may_be_resized(row)
+        ):
+            self.resized.append(row.value)
+            self.again = True  # when the code has run to its end, which may meet others
+
+    def refuse_unread(self):
+        """What was expected to be read, and was not."""
+        for identity in self.of_any_size:
+            if identity not in self.tensors:
+                self.concrete.add(identity)
+                self.again = True
 
     def put_nothing_off(self):
         """What a call changes that was put off is read or written: the capture begins anew."""

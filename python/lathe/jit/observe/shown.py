@@ -9,6 +9,7 @@ without inputs.
 
 import sys
 
+from ..._lathe import Tensor
 from .recording import BOXES, Restart
 from .rows import is_number, is_plain
 
@@ -76,7 +77,8 @@ class Shown:
             at = (*path, step, key)
             if type(item) is tuple:
                 found = found or any(place[: len(at)] == at for place in self.varying)
-            found = found or is_number(item) and at in self.varying
+            may_vary = is_number(item) or type(item) is Tensor
+            found = found or may_vary and at in self.varying
         return found
 
     def _keyed(self, row, value):
