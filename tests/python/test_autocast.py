@@ -7,6 +7,7 @@ import pytest
 
 import lathe as lt
 from lathe import nn
+from lathe.utils.checkpoint import checkpoint
 
 F = nn.functional
 BF16, F16, F32 = lt.bfloat16, lt.float16, lt.float32
@@ -322,3 +323,22 @@ def test_a_scaler_of_no_device_scales_nothing():
     with pytest.warns(UserWarning, match="nothing is scaled"):
         scaler = lt.amp.GradScaler()
     assert not scaler.is_enabled() and scaler.scale(x) is x and scaler.get_scale() == 1.0
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_checkpoint_runs_again_in_the_mode_it_ran_in(inside):
+    layers = nn.Sequential(nn.LayerNorm(4), nn.Linear(4, 4), nn.GELU(), nn.Linear(4, 4))
+
+    def gradients(through, other_mode):
+        layers.zero_grad()
+        x = lt.ones(2, 4, requires_grad=True)
+        with lt.autocast("cpu", dtype=lt.bfloat16, enabled=inside):
+            loss = through(layers, x).float().sum()
+        with lt.autocast("cpu", dtype=lt.bfloat16, enabled=inside is not other_mode):
+            loss.backward()
+            assert lt.is_autocast_enabled() is (inside is not other_mode)
+        return [t.grad.numpy().tobytes() for t in (x, *layers.parameters())]
+
+    for other_mode in (False, True):
+        plain = gradients(lambda part, x: part(x), other_mode)
+        assert gradients(checkpoint, other_mode) == plain

@@ -59,6 +59,7 @@ class _Part:
         self._first, self._second = context_fn()
         self._stops = early_stop if _early_stop[-1] is None else _early_stop[-1]
         self._stream = _lathe._random_state() if keep_stream else None
+        self._autocast = _lathe._autocast()  # backward() may be called in another mode
         self._check, self._saved, self._values = check, [], {}
         self._choices = _lathe._CompositeChoices()
 
@@ -93,6 +94,7 @@ class _Part:
                 raise _Enough
 
         now, before = _lathe._random_state(), _lathe._set_grad_enabled(True)
+        cast = _lathe._set_autocast(self._autocast)
         try:
             if self._stream is not None:
                 _lathe._set_random_state(*self._stream)
@@ -102,6 +104,7 @@ class _Part:
             pass
         finally:
             _lathe._set_grad_enabled(before)
+            _lathe._set_autocast(cast)
             if self._stream is not None:
                 _lathe._set_random_state(*now)
         self._compare(found)
