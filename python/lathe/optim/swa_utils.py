@@ -72,6 +72,18 @@ def get_swa_multi_avg_fn():
     return _of_all(get_swa_avg_fn())
 
 
+def _unless_first(update):
+    """The same with the first values themselves where none was counted before."""
+
+    def either(averaged, current, num_averaged):
+        made = [mean.clone() for mean in averaged]
+        update(made, current, num_averaged)
+        for mean, value, other in zip(averaged, current, made):
+            mean.copy_(ops.where(num_averaged == 0, value.to(mean.dtype), other))
+
+    return either
+
+
 class AveragedModel(Module):
     """A copy of a model whose parameters are the average of those that update_parameters() has
     seen.
@@ -105,7 +117,10 @@ class AveragedModel(Module):
         """Takes the model's values as they are now into the average."""
         means, values = self._tensors(self.module), self._tensors(model)
         update = self.multi_avg_fn or _of_all(self.avg_fn or get_swa_avg_fn())
-        first = int(self.n_averaged) == 0
+        traced = _lathe._tracing()
+        if traced:  # the program of the first call serves the others too
+            update = _unless_first(update)
+        first = not traced and int(self.n_averaged) == 0
         kinds = {}
         for mean, value in zip(means, values):
             if first:

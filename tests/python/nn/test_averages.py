@@ -82,3 +82,26 @@ def test_a_norm_that_is_not_finite():
         nn.utils.get_total_norm(grads, error_if_nonfinite=True)
     total = nn.utils.get_total_norm([lt.tensor([3.0, 4.0])], error_if_nonfinite=True)
     assert total.item() == 5.0
+
+
+@pytest.mark.parametrize("capture", [lt.trace, lt.script])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.9)}, {"use_buffers": True}],
+    ids=["mean", "in place", "buffers"],
+)
+def test_an_average_is_kept_inside_of_a_captured_step(capture, settings):
+    def run(captures):
+        model = Mixed(2)
+        average = swa_utils.AveragedModel(model, **settings)
+        step = captures(lambda: average.update_parameters(model))
+        for k in range(4):
+            with lt.no_grad():
+                for t in model.parameters():
+                    t.add_(k * 0.3)
+            step()
+        return step, [t.tolist() for t in average.state_dict().values()]
+
+    step, got = run(capture)
+    assert got == run(lambda f: f)[1]
+    assert step.counts["traces"] == 1
