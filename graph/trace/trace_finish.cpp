@@ -79,6 +79,25 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
     traced.strided.push_back(!identical(t.geometry().strides, row_major(t.shape())));
     return outputs.size() - 1;
   };
+  // Of a view of one from outside, whose base nothing finds: that one, and the steps from there.
+  auto under = [&](Returned& r, const Tensor& t) {
+    const ViewOf& view = *t.impl()->view;
+    if (as_input(view.base)) return false;
+    for (const ViewPath* p = view.path->before.get(); p != nullptr; p = p->before.get()) {
+      auto is_it = [&](const Tensor& x) {
+        return x.impl()->view && x.impl()->view->path.get() == p;
+      };
+      for (const TensorImpl* impl : captured_order_)
+        if (const Captured& l = captured_.at(impl); l.input >= 0 && is_it(l.tensor)) {
+          r.base->how = Returned::How::input;
+          r.base->index = static_cast<size_t>(l.input);
+          const ViewSteps steps = steps_of(view);
+          for (size_t k = p->length; k < steps.size(); ++k) r.path.push_back(*steps[k]);
+          return true;
+        }
+    }
+    return false;
+  };
   std::function<void(Returned&, const Tensor&)> describe = [&](Returned& r, const Tensor& t) {
     const Tensor source = aliases ? detached_from(t) : Tensor();
     r.requires_grad = t.requires_grad();
@@ -88,9 +107,10 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
     } else if (source.defined() || (aliases && is_view(t) && !is_lone_view(t, results))) {
       r.how = Returned::How::view;
       r.detached = source.defined();
+      r.base = std::make_unique<Returned>();
+      if (!r.detached && under(r, t)) return;
       if (!r.detached)
         for (const ViewStep* step : steps_of(*t.impl()->view)) r.path.push_back(*step);
-      r.base = std::make_unique<Returned>();
       describe(*r.base, r.detached ? source : t.impl()->view->base);
     } else {
       r.index = output_of(t);

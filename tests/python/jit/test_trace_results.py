@@ -67,3 +67,22 @@ def test_a_function_made_inside_is_an_ordinary_one_afterwards():
         y, tripled = traced(lt.ones(3))
         assert y.tolist() == [2, 2, 2]
         assert tripled(lt.tensor([1.0])).tolist() == [4]
+
+
+def test_a_view_of_what_is_a_view_itself():
+    """Its base is a tensor that nothing in Python has."""
+    state = {"rest": lt.arange(10.0)[:7], "table": lt.arange(12.0).view(3, 4).T}
+
+    def take(n):
+        state["rest"] = state["rest"][n:]
+        return state["rest"], state["table"][1], state["rest"].view(-1, 1)[1:]
+
+    traced = lt.trace(take)
+    for want in (list(range(2, 7)), list(range(4, 7))):
+        held = state["rest"]
+        rest, row, inner = traced(2)
+        assert rest.tolist() == want and rest is state["rest"]
+        assert row.tolist() == [1.0, 5.0, 9.0] and inner.tolist() == [[v] for v in want[1:]]
+        held[-1] = 6.0 + len(want)  # one memory
+        assert rest[-1] == inner[-1, 0] == held[-1]
+        held[-1] = 6.0
