@@ -11,6 +11,8 @@ from .observe.recording import Built, Restart
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
 _MOST_REASONS = 32
 FLAG = "fallback_is_error"
+_MOST_IN_VAIN = 16  # captures in a row whose programs served no other call
+_OTHER_AT_EACH_CALL = "what the code reads was another at each of its calls"
 
 
 # Of what C++ compares alone.
@@ -69,6 +71,7 @@ class Traced(Captured):
         self._varying = set()  # paths of numbers and functions that have been seen to change
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
+        self._in_vain = self._reused = 0  # see _captures_in_vain
 
     def _name(self):
         return getattr(self._function, "__name__", type(self._function).__name__)
@@ -124,8 +127,12 @@ class Traced(Captured):
         problem = number = None
         with Core.lock:
             served = self._engine.serve(args, kwargs)  # another thread may have been first
-            if served is None:
+            if served is None and self._captures_in_vain():
+                problem = _OTHER_AT_EACH_CALL
+            elif served is None:
                 number, problem = self._make(args, kwargs)
+        if problem is _OTHER_AT_EACH_CALL:
+            return self._left(problem, args, kwargs, problem)
         if problem is not None:
             return self._as_it_is(problem, args, kwargs)
         if served is None:
@@ -236,12 +243,27 @@ class Traced(Captured):
             ) from problem
         return result
 
-    def _left(self, why, args, kwargs):
-        """A call whose data are not as its program presumes: it runs as it is."""
+    def _left(
+        self, why, args, kwargs, counted="a size that data decides is not as the program presumes"
+    ):
+        """A call that runs as it is: its data are not as its program presumes, or a program for it
+        would serve no other."""
         if _lathe.get_flag(FLAG) == "1":
             raise _lathe.TraceError(f"{self._word}: this call would run as it is: {why}")
-        self._count("a size that data decides is not as the program presumes")
+        self._count(counted)
         return self._function(*args, **kwargs)
+
+    def _captures_in_vain(self):
+        """Does a call that no program serves run as it is? A capture takes as long as a hundred
+        calls. After a row of programs that have served none but their first one is made ever more
+        rarely, until one serves again."""
+        counts = self.counts
+        reused = counts["calls"] - counts["traces"]
+        if reused > self._reused:
+            self._reused, self._in_vain = reused, 0
+        self._in_vain += 1
+        n = self._in_vain
+        return n > _MOST_IN_VAIN and n & n - 1 != 0
 
     def _count(self, why):
         self._eager[why] = self._eager.get(why, 0) + 1
