@@ -33,7 +33,7 @@ from .script_optional import Facts, facts_of, learn
 from .script_recursion import result_of
 from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
-from .trace import FLAG, Traced
+from .trace import FLAG, OfModule, Traced, is_module
 
 _FLAG = "fallback_is_error"
 
@@ -405,10 +405,10 @@ class Scripted(Traced):
     _word = "script"
     _interprets = True
     _captures = None  # part of an outer capture, it runs as a script all the same
+    _handled = ()  # exceptions of a program after which the call runs as it is
 
     def __init__(self, function):
         super().__init__(function)
-        self._handled = ()  # exceptions of a program after which the call runs as it is
         source.require(function)
 
     def __call__(self, *args, **kwargs):
@@ -465,6 +465,10 @@ class Checked:
         self.value, self.check = value, check
 
 
+class ScriptedModule(OfModule, Scripted):
+    """What lathe.script gives of a module."""
+
+
 def script(function):
     """Makes a function run as a compiled program, also where data decides what it does.
 
@@ -477,7 +481,7 @@ def script(function):
     value, or change the structure of a list, a dict or an object; text of elements that is not
     printed.
     """
-    return Scripted(function)
+    return (ScriptedModule if is_module(function) else Scripted)(function)
 
 
-__all__ = ["Scripted", "script"]
+__all__ = ["Scripted", "ScriptedModule", "script"]

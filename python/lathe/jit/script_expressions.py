@@ -467,7 +467,7 @@ class Expressions:
                 args, kwargs = [*f.args, *args], {**f.keywords, **kwargs}
                 f = f.func
             elif isinstance(f, Traced):
-                f = f._function
+                f = self.session.observer.attribute(f, "_function")
             elif isinstance(f, Module) and type(f).__call__ is Module.__call__:
                 f, args = Module.__call__, [f, *args]
             else:

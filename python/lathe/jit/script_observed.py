@@ -61,6 +61,7 @@ class Observed:
                 return f, o.operands(*args, _BINARY[f])
         if _is_own(f):
             asks = getattr(f, "__name__", "").startswith("_contains")
+            args = (args[0], o.behind(args[1])) if asks else args
             for a in args if asks and not o.looks_for(*args) else ():
                 o.contents(a, deep=True) if isinstance(a, (list, tuple, dict, set)) else o.use(a)
             return f, args

@@ -63,8 +63,7 @@ class Traced(Captured):
         for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
             if hasattr(function, name):
                 setattr(self, name, getattr(function, name))
-        self._function = function
-        self._engine = _lathe.Function(self._name())
+        self._engine = _lathe.Function(_name(function))
         self._number = 0  # of the trace that was made last
         self._traces = {}  # by number: _Trace
         self._recursive = set()  # syntax trees of functions that scripts record (script_recursion)
@@ -72,9 +71,7 @@ class Traced(Captured):
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
         self._in_vain = self._reused = 0  # see _captures_in_vain
-
-    def _name(self):
-        return getattr(self._function, "__name__", type(self._function).__name__)
+        self._function = function  # last: from then on other attributes may be a module's
 
     def __getattr__(self, name):
         """Of a captured module what the module has: parameters(), train(), state_dict(), weight."""
@@ -95,7 +92,9 @@ class Traced(Captured):
     def __repr__(self):
         counts = self.counts
         traces, programs = counts.get("traces", 0), counts.get("programs", 0)
-        return f"<lathe.{self._word} of {self._name()}: traces={traces}, programs={programs}>"
+        return (
+            f"<lathe.{self._word} of {_name(self._function)}: traces={traces}, programs={programs}>"
+        )
 
     def __get__(self, instance, owner=None):
         return self if instance is None else partial(self, instance)
@@ -386,6 +385,65 @@ class Traced(Captured):
         return self._engine.counts()
 
 
+class OfModule:
+    """What a captured module is beside what can be called: its attributes are those of the module,
+    to be written too, and so are the parts of a Sequential, a ModuleList or a ModuleDict."""
+
+    _stands_for = "_function"  # for an Observer: what is written to and gone through in its place
+
+    def _is_own(self, name):
+        own = self.__dict__
+        return "_function" not in own or name in own or hasattr(type(self), name)
+
+    def __setattr__(self, name, value):
+        if self._is_own(name):
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._function, name, value)
+
+    def __delattr__(self, name):
+        if self._is_own(name):
+            object.__delattr__(self, name)
+        else:
+            delattr(self._function, name)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *dir(self._function)})
+
+    def __getitem__(self, key):
+        return self._function[key]
+
+    def __setitem__(self, key, value):
+        self._function[key] = value
+
+    def __delitem__(self, key):
+        del self._function[key]
+
+    def __iter__(self):
+        return iter(self._function)
+
+    def __contains__(self, key):
+        return key in self._function
+
+    def __len__(self):
+        return len(self._function)
+
+    def __bool__(self):
+        return bool(self._function)
+
+
+class TracedModule(OfModule, Traced):
+    """What lathe.trace gives of a module."""
+
+
+def is_module(function):
+    return hasattr(function, "named_parameters")
+
+
+def _name(function):
+    return getattr(function, "__name__", type(function).__name__)
+
+
 def _raised_at(problem, function):
     """The innermost line of the user's own files that an error came through."""
     found, where = _where(function), problem.__traceback__
@@ -469,7 +527,7 @@ def trace(function, examples=None):
     """
     if isinstance(function, Tensor) and examples is None:
         return function.trace()
-    traced = Traced(function)
+    traced = (TracedModule if is_module(function) else Traced)(function)
     if examples is not None:
         _call_with_examples(traced, examples)
     return traced

@@ -43,6 +43,8 @@ class Effects:
         """obj.name = ... or del obj.name; direct: whatever its class makes of that."""
         if not self.on():
             return obj
+        if hasattr(type(obj), "_stands_for") and not obj._is_own(name):
+            obj = self.behind(obj)
         self.mutated.append(obj)
         kind = type(obj)
         if issubclass(kind, Tensor):
@@ -108,6 +110,7 @@ class Effects:
         """container[...] = ... or del container[...]"""
         if not self.on():
             return container
+        container = self.behind(container)
         kind = type(container)
         if issubclass(kind, Tensor):
             return self._tensor_used(container)
@@ -126,6 +129,7 @@ class Effects:
         """container[key] = ... or del container[key]; stored_key() comes next, with the key."""
         if not self.on():
             return container
+        container = self.behind(container)
         kind = type(container)
         self.storing.append(container if issubclass(kind, dict) else None)
         if issubclass(kind, dict):

@@ -154,6 +154,8 @@ class Observer(
     def operate(self, a, b, op):
         """A binary operator."""
         if self.on():
+            if op in ("In", "NotIn"):
+                b = self.behind(b)
             if op in ("In", "NotIn") and self.looks_for(a, b):
                 return OPERATE[op](as_key(a), b)
             a, b = self.operands(a, b, op)
@@ -203,6 +205,7 @@ class Observer(
         """container[key]"""
         if not self.on():
             return container[key]
+        container = self.behind(container)
         kind = type(container)
         if not issubclass(kind, Tensor):
             key = as_key(key)
@@ -221,6 +224,11 @@ class Observer(
         if kind in _SYMBOLIC or kind in PLAIN:
             return container[key]
         return self.use(container)[key]
+
+    def behind(self, obj):
+        """The module that a captured one is, where code looks into it or writes to it."""
+        inner = getattr(type(obj), "_stands_for", None)
+        return obj if inner is None else self.attribute(obj, inner)
 
     def _sequence_item(self, container, key):
         row = self.row_of(container)
@@ -311,6 +319,8 @@ class Observer(
             return self._of_class_object(obj, kind, name)
         if issubclass(kind, types.ModuleType):
             return self._of_module(obj, name)
+        if hasattr(kind, "_stands_for") and not obj._is_own(name):
+            return self.read_attribute(self.behind(obj), name)
         self.prepare(kind)
         how = in_mro(kind.__mro__, "__getattribute__")
         if how[0] in _USUAL or how[0].__module__ == "builtins":

@@ -35,6 +35,7 @@ class Shown:
         """What a loop, a star or an unpacking goes through."""
         if not self.on():
             return value
+        value = self.behind(value)
         copy = self.with_inputs(value, True)
         return self.use(value) if copy is None else copy
 
