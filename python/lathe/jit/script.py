@@ -33,7 +33,7 @@ from .script_optional import Facts, facts_of, learn
 from .script_recursion import result_of
 from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
-from .trace import FLAG, OfModule, Traced, is_module
+from .trace import FLAG, OfObject, Traced, is_object
 
 _FLAG = "fallback_is_error"
 
@@ -465,8 +465,8 @@ class Checked:
         self.value, self.check = value, check
 
 
-class ScriptedModule(OfModule, Scripted):
-    """What lathe.script gives of a module."""
+class ScriptedObject(OfObject, Scripted):
+    """What lathe.script gives of a module or of another object."""
 
 
 def script(function):
@@ -481,7 +481,7 @@ def script(function):
     value, or change the structure of a list, a dict or an object; text of elements that is not
     printed.
     """
-    return (ScriptedModule if is_module(function) else Scripted)(function)
+    return (ScriptedObject if is_object(function) else Scripted)(function)
 
 
-__all__ = ["Scripted", "ScriptedModule", "script"]
+__all__ = ["Scripted", "ScriptedObject", "script"]

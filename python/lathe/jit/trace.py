@@ -2,6 +2,7 @@
 
 # Of functools, without the rest of it: the first trace of a process waits for its imports.
 from _functools import partial
+from types import FunctionType
 
 from .. import _lathe
 from .._capturing import PACKAGE, Captured
@@ -385,9 +386,9 @@ class Traced(Captured):
         return self._engine.counts()
 
 
-class OfModule:
-    """What a captured module is beside what can be called: its attributes are those of the module,
-    to be written too, and so are the parts of a Sequential, a ModuleList or a ModuleDict."""
+class OfObject:
+    """What a captured module, or another object with a __call__, is beside what can be called: its
+    attributes are those of the object, to be written too, and so are the parts of a Sequential."""
 
     _stands_for = "_function"  # for an Observer: what is written to and gone through in its place
 
@@ -432,12 +433,16 @@ class OfModule:
         return bool(self._function)
 
 
-class TracedModule(OfModule, Traced):
-    """What lathe.trace gives of a module."""
+class TracedObject(OfObject, Traced):
+    """What lathe.trace gives of a module or of another object."""
 
 
-def is_module(function):
-    return hasattr(function, "named_parameters")
+def is_object(function):
+    """Is it of a class whose __call__ is Python code?"""
+    if isinstance(function, Captured):
+        return False
+    how = next((vars(c)["__call__"] for c in type(function).__mro__ if "__call__" in vars(c)), None)
+    return type(how) is FunctionType
 
 
 def _name(function):
@@ -527,7 +532,7 @@ def trace(function, examples=None):
     """
     if isinstance(function, Tensor) and examples is None:
         return function.trace()
-    traced = (TracedModule if is_module(function) else Traced)(function)
+    traced = (TracedObject if is_object(function) else Traced)(function)
     if examples is not None:
         _call_with_examples(traced, examples)
     return traced

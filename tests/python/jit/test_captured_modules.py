@@ -70,6 +70,25 @@ def test_an_attribute_of_a_captured_function_is_its_own(capture):
     assert captured.note == 1 and not hasattr(double, "note")
 
 
+def test_an_object_that_can_be_called(capture):
+    class Scale:
+        def __init__(self):
+            self.by = 1
+
+        def __call__(self, x):
+            return x * self.by
+
+    scale = Scale()
+    captured = capture(scale)
+    captured(X)
+    captured.by = 5
+    assert scale.by == 5 and captured(X).tolist() == [[5.0, 5.0]]
+    outer = capture(lambda x: x * captured.by)
+    for by in (5, 7, 9):
+        scale.by = by
+        assert outer(X).tolist() == [[float(by)] * 2]
+
+
 def test_parts(capture):
     captured = capture(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
     assert len(captured) == 2 and captured and captured[0] is captured._function[0]

@@ -226,7 +226,7 @@ class Observer(
         return self.use(container)[key]
 
     def behind(self, obj):
-        """The module that a captured one is, where code looks into it or writes to it."""
+        """The object that a captured one is, where code looks into it or writes to it."""
         inner = getattr(type(obj), "_stands_for", None)
         return obj if inner is None else self.attribute(obj, inner)
 
