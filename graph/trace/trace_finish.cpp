@@ -323,7 +323,10 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   graph_.set_results(std::move(outputs), writes, here());
   graph_.drop_uncalled_functions();
   name_values();
-  tidy_detached();
+  const auto has_history = [&](const Datum& d) {  // an `if` has handed it on
+    return d.is_tensor() && d.tensor().requires_grad() && !as_input(d.tensor());
+  };
+  if (absl::c_none_of(results, has_history)) tidy_detached();
   traced.captured = paths_;
   for (Value* v : graph_.inputs())
     for (const auto& [symbol, value] : real_values_)

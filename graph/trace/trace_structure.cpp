@@ -97,7 +97,12 @@ Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()>
     r.results = run();
     for (Datum& d : r.results)
       if (d.is_tensor()) refresh(d.tensor());
-    for (Datum& d : r.results) r.values.push_back(d.is_tensor() ? value_of(d.tensor()) : nullptr);
+    for (Datum& d : r.results) {
+      // What is handed on as it is has its history with gradients off, too.
+      const GradMode mode(thread_state().grad_enabled ||
+                          (d.is_tensor() && d.tensor().requires_grad()));
+      r.values.push_back(d.is_tensor() ? value_of(d.tensor()) : nullptr);
+    }
   } catch (...) {  // the front end may record the structure again
     leave();
     throw;
@@ -270,7 +275,7 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
       for (const Tensor& w : written) known |= same(w, t);
       if (!known) written.push_back(t);
     }
-  Data results;
+  Data results, handed_on;
   Values yields[2];
   auto join_shapes = [&](Type type, const Value* a, const Value* b) {
     TensorType t = *type.tensor();
@@ -304,6 +309,8 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
                            : integer_type(fresh_integer(scope_.hint(a.integer())));
     results.push_back(datum_for(graph_.add_result(node, std::move(t)), a));
     if (a.is_tensor()) note_chosen(results.back().tensor(), std::move(others));
+    if (a.is_tensor() && (a.tensor().requires_grad() || b.tensor().requires_grad()))
+      handed_on.push_back(results.back());
   }
   for (const Tensor& t : written) {
     for (int k = 0; k < 2; ++k) {
@@ -318,7 +325,12 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
     graph_.set_yields(node->block(static_cast<size_t>(k)), std::move(yields[k]), here());
   Tensors tracked = std::move(made[0].tracked);
   tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
-  pass_history(Structure::if_, node, tracked, results, written);
+  if (thread_state().grad_enabled) {
+    pass_history(Structure::if_, node, tracked, results, written);
+  } else {
+    const GradMode on(true);
+    pass_history(Structure::if_, node, tracked, handed_on, {});
+  }
   return results;
 }
 

@@ -25,7 +25,7 @@ from .script_values import (
 from .trace import Traced
 
 CELLS = " cells"  # no name that a source can have: holds those that functions share
-_SCRIPTED_PACKAGES = ("lathe._loops", "lathe.nn.module", "lathe.nn.containers")
+_SCRIPTED_PACKAGES = ("lathe._grad_mode", "lathe._loops", "lathe.nn.module", "lathe.nn.containers")
 
 
 def throw(error, cause=None):
