@@ -2,6 +2,8 @@
 as those do that it reads one by one. Python's own rules for what is written meanwhile hold.
 """
 
+from collections import OrderedDict, defaultdict
+
 import pytest
 
 import lathe as lt
@@ -299,3 +301,33 @@ def test_what_a_list_holds_is_itself():
         held[0] = 2 + i / 2
         y, same, nothing = traced(x)
         assert same and nothing and lt.equal(y, x * (2 + i / 2) * (2 + i)) and inner[0] == 2 + i
+
+
+class Records(dict):
+    pass
+
+
+@pytest.mark.parametrize("capture", [lt.trace, lt.script])
+@pytest.mark.parametrize("kind", [dict, OrderedDict, defaultdict, Records])
+def test_a_count_that_update_writes_is_an_input(capture, kind):
+    def make(records):
+        def step(x):
+            records.update({"loss": x.sum() * records["n"]}, n=records["n"] + 1)
+            records.update(other=records["n"])
+            return records["loss"] + 1
+
+        return step
+
+    records, wanted = kind(), kind()
+    records["n"] = wanted["n"] = 1
+    step, eager = capture(make(records)), make(wanted)
+    x = lt.arange(3.0)
+    for call in range(6):
+        if call == 3:
+            records["n"] = wanted["n"] = 20
+        assert step(x).item() == eager(x).item()
+        assert list(records) == list(wanted)
+        assert [records["n"], records["other"]] == [wanted["n"], wanted["other"]]
+        assert records["loss"].item() == wanted["loss"].item()
+    if kind is dict:
+        assert step.counts["traces"] <= 2  # the first call finds no loss there

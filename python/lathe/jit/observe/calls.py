@@ -460,6 +460,9 @@ class Calls:
             made = self._dict_method(f, owner, name, args, kwargs)
             if made is not MISSING:
                 return made
+        if kind is dict and name == "update":
+            self._note_updated(owner, args, kwargs)
+            return self.received(f(*args, **kwargs))
         if base is types.MappingProxyType and name in ("get", "__getitem__", "__contains__"):
             made = self._view_method(f, owner, name, args, kwargs)
             if made is not MISSING:
@@ -519,6 +522,17 @@ class Calls:
             return self.given(row, self.received(dict.__getitem__(owner, key)))
         self.write(owner, key)
         return self.given(row, self.received(f(*args)))
+
+    def _note_updated(self, owner, args, kwargs):
+        """Before dict.update(): so many stores of one key where the code has made what is given, so
+        that numbers which it counts in others stay inputs."""
+        made = not args or type(args[0]) is dict and self.row_of(args[0]) is None
+        keys = [*(args[0] if args else ()), *kwargs] if made else ()
+        if not made or not all(map(is_plain, keys)):
+            self.write(owner)
+            return
+        for key in keys:
+            self.write(owner, key)
 
     def _view_method(self, f, owner, name, args, kwargs):
         """The same of the __dict__ of a class."""
