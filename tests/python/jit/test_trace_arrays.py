@@ -277,3 +277,13 @@ def test_save_makes_constants(tmp_path):
     expected = X * m.a
     m.a = made(1)
     assert same(lt.load(tmp_path / "m.lathe")(X), expected)
+
+
+def test_the_reason_of_a_capture_says_which_array():
+    held = {"a": np.zeros(3, np.float32)}
+    traced = lt.trace(lambda x: x.sum() + lt.from_numpy(held["a"]).sum())
+    traced(lt.ones(2))
+    held["a"] = np.ones((2, 2))
+    assert traced(lt.ones(2)).item() == 6.0
+    [reason] = traced.reasons()
+    assert "['a'] is an array of float32[3]: now an array of float64[2, 2]" in reason

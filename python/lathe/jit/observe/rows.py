@@ -136,8 +136,10 @@ class Row:
             return f"{self} is {_short(value() if self.weak else value)}"
         if self.test == "again":
             return f"{self} is the same as an earlier one"
-        if self.test in ("type", "tensor", "array", "hooked"):
-            return f"{self} is a {(value[0] if self.test == 'array' else value).__name__}"
+        if self.test == "array":
+            return f"{self} is {_array_in_words(*value[1:])}"
+        if self.test in ("type", "tensor", "hooked"):
+            return f"{self} is a {value.__name__}"
         if self.test in NUMBERS:
             return f"{self} is {'a float' if self.test == 'float' else 'an int'}"
         if self.test == "length":
@@ -191,12 +193,19 @@ def _named(value):
     return getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or _short(value)
 
 
+def _array_in_words(dtype, shape):
+    sizes = ", ".join(map(str, shape))
+    return f"an array of {str(dtype).rpartition('.')[2]}[{sizes}]"
+
+
 def _short(value):
     """Never runs code of the user's."""
     if is_plain(value) or type(value) in (list, dict) and all(type(v) in PLAIN for v in value):
         text = repr(value)
     elif isinstance(value, (type, types.FunctionType, types.ModuleType)):
         text = value.__name__
+    elif is_array(type(value)):
+        text = _array_in_words(value.dtype, value.shape)
     else:
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
