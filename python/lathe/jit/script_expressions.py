@@ -478,7 +478,7 @@ class Expressions:
         if stand_in is not None:
             if f is not isinstance and f is not bool:
                 args, kwargs = self.present(node, None, args, kwargs)
-            for value in (*args, *kwargs.values()):
+            for value in (*args, *kwargs.values()) if f is not bool else ():
                 self.session.observer.use(value)
             return self.do(node, stand_in, self, node, args, kwargs)
         if isinstance(f, types.FunctionType) and readable(f):

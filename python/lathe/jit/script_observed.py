@@ -12,6 +12,7 @@ import types
 from .. import _lathe
 from .._capturing import CAPTURE
 from .observe.operators import AUGMENT, OPERATE
+from .observe.recording import BOXES
 
 _IN_PLACE = frozenset(AUGMENT.values())
 _BINARY = {f: name for name, f in OPERATE.items()}
@@ -60,7 +61,10 @@ class Observed:
             if f in _BINARY and len(args) == 2:
                 return f, o.operands(*args, _BINARY[f])
         if _is_own(f):
-            asks = getattr(f, "__name__", "").startswith("_contains")
+            name = getattr(f, "__name__", "")
+            for a in args if name == "compare" else ():  # by == and its kin, with all they hold
+                o.contents(a, deep=True) if isinstance(a, BOXES) else None
+            asks = name.startswith("_contains")
             args = (args[0], o.behind(args[1])) if asks else args
             for a in args if asks and not o.looks_for(*args) else ():
                 o.contents(a, deep=True) if isinstance(a, (list, tuple, dict, set)) else o.use(a)

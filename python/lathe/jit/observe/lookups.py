@@ -134,7 +134,14 @@ def _len(observer, f, args, kwargs):
     if len(args) == 1 and isinstance(args[0], Tensor) and type(args[0]).__len__ is Tensor.__len__:
         observer._tensor_used(args[0])  # C would make a plain integer of a size
         return args[0].shape[0] if args[0].ndim else f(*args)
-    return observer._listed(f, None, "len", args, kwargs)
+    return _of_size(observer, f, args, kwargs)
+
+
+def _of_size(observer, f, args, kwargs):
+    """len() and bool() of a list or dict read no item."""
+    if len(args) == 1 and not kwargs and observer.reads_size(args[0]):
+        return f(*args)
+    return observer._listed(f, None, f.__name__, args, kwargs)
 
 
 def _type(observer, f, args, kwargs):
@@ -178,7 +185,7 @@ def _refused(what, advice=None):
 MODELS = {  # by function: what is called in its place
     getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
     dir: _dir,
-    isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
+    isinstance: _isinstance, len: _len, bool: _of_size, issubclass: _issubclass, type: _type,
     id: _identity, hash: _identity, os.fspath: _fspath,
     print: print_model, str: str_model, repr: str_model, format: format_model,
     _warn: warn_model, input: _refused("input()"),

@@ -17,10 +17,13 @@ _FUTURE = 0x1FF0000  # the flags that `from __future__ import` sets
 
 # Fields of syntax nodes whose value an operation of the language uses, whatever it is.
 _USED = {
+    ast.YieldFrom: ("value",), ast.withitem: ("context_expr",), ast.Set: ("elts",),
+    ast.Dict: ("keys",),
+}  # fmt: skip
+# Those of which it is asked whether they are true.
+_ASKED = {
     ast.UnaryOp: ("operand",), ast.BoolOp: ("values",), ast.If: ("test",), ast.While: ("test",),
-    ast.IfExp: ("test",), ast.Assert: ("test",), ast.YieldFrom: ("value",),
-    ast.comprehension: ("ifs",),
-    ast.withitem: ("context_expr",), ast.Set: ("elts",), ast.Dict: ("keys",),
+    ast.IfExp: ("test",), ast.Assert: ("test",), ast.comprehension: ("ifs",),
 }  # fmt: skip
 # Those whose value C goes through.
 _ITERATED = {ast.For: "iter", ast.comprehension: "iter", ast.Starred: "value"}
@@ -107,9 +110,13 @@ class _Rewriter(ast.NodeTransformer):
 
     def generic_visit(self, node):
         super().generic_visit(node)
-        for field in _USED.get(type(node), ()):
+        asked = _ASKED.get(type(node), ())
+        hook = "in_question" if asked else "use"
+        for field in asked or _USED.get(type(node), ()):
             value = getattr(node, field)
-            used = [self._use(v) for v in value] if isinstance(value, list) else self._use(value)
+            every = value if isinstance(value, list) else [value]
+            used = [self._use(v, hook) for v in every]
+            used = used if every is value else used[0]
             if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
                 setattr(node, field, used)
         field = _ITERATED.get(type(node))

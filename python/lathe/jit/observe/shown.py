@@ -82,6 +82,25 @@ class Shown:
             found = found or may_vary and at in self.varying
         return found
 
+    def reads_size(self, value):
+        """A read of how many items a list or dict has, and of no item. False: of another thing."""
+        if type(value) not in (list, dict) or id(value) in self.changed_later:
+            return False
+        row = self.row_of(value)
+        if row is None:
+            return True
+        if type(value) is dict and all(map(is_plain, value)):
+            self._keyed(row, value)  # also after a store: of the keys that there were before
+            return True
+        if type(value) is dict or id(value) in self.before:
+            return False
+        self._once_sized(row, value)
+        return True
+
+    def in_question(self, value):
+        """Is it true? Of a list or dict: is there anything in it?"""
+        return value if self.on() and self.reads_size(value) else self.use(value)
+
     def _keyed(self, row, value):
         if ("keys", row.n) not in self.whole:
             self.whole.add(("keys", row.n))
