@@ -219,7 +219,9 @@ class Solver {
          .got = operands(),
          .expected = absl::StrCat(to_string(want), " in ", subject(*e.operand), ", found ",
                                   to_string(e.size), "; ", axes_of(*e.operand)),
-         .next = "check the order of the operands, or transpose one"});
+         .next = f_.where.empty() ? "check the order of the operands, or transpose one"
+                                  : "check the sizes of every operand, and the arguments: the one "
+                                    "that is named may be the one that is right"});
   }
   [[noreturn]] void no_multiple(const Equation& e, Int of) {
     throw ShapeError(

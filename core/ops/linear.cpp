@@ -28,7 +28,10 @@ Tensor product(const Tensor& a, const Tensor& b, Arg out_dtype) {
          .expected = absl::StrCat("a.size(-1) == b.size(", inner, "), found ",
                                   to_string(a.size(-1)), " and ", to_string(b.size(inner))),
          .next = a.rank() == 1 || b.rank() == 1 ? "give a vector as long as the matrix's side here"
-                                                : "transpose an operand: b.transpose(-1, -2)"});
+                 : identical(a.size(-1), b.size(-1)) ? "transpose an operand: b.transpose(-1, -2)"
+                 : identical(a.size(-2), b.size(-2))
+                     ? "transpose an operand: a.transpose(-1, -2)"
+                     : "no transpose makes these fit: look where the sizes come from"});
   Tensor left = a.rank() == 1 ? with_axis(a, 0) : a;
   Tensor right = b.rank() == 1 ? with_axis(b, 1) : b;
   Tensor y = N::mm(left, right, out_dtype);

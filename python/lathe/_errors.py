@@ -180,6 +180,11 @@ def near_names(name, names):
 _LOOK = "look through dir(lathe)"
 
 
+_ELSEWHERE = {
+    "compile": "lathe.trace(f) makes programs; lathe.compat.torch has PyTorch's compile",
+}
+
+
 class _NoSuchName(_lathe.NameError):
     """The error of lathe.<name>. hasattr() makes one only to drop it, so the names that look like
     it are searched for when somebody reads it."""
@@ -193,8 +198,11 @@ class _NoSuchName(_lathe.NameError):
 
     def __str__(self):
         names = self.__dict__.pop("_names", None)
-        if names is not None and (near := near_names(self.got, names())):
-            self.__dict__["next"] = f"did you mean {', '.join(near)}?"
+        if names is None:
+            return self.args[0]
+        near = near_names(self.got, names())
+        if advice := _ELSEWHERE.get(self.got) or near and f"did you mean {', '.join(near)}?":
+            self.__dict__["next"] = advice
             self.args = (self.args[0].replace(_LOOK, self.next),)
         return self.args[0]
 

@@ -109,3 +109,14 @@ def test_it_comes_when_named():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert out.stdout.split() == ["False", "1.0"], out.stderr
+
+
+def test_a_traced_module_is_saved_as_a_program(tmp_path):
+    model, x = torch.nn.Linear(3, 2), torch.ones(4, 3)
+    for what in (model, lambda x: x * 2):
+        traced = torch.jit.trace(what, x)
+        torch.jit.save(traced, tmp_path / "a.pt")
+        assert torch.equal(torch.jit.load(tmp_path / "a.pt")(x), what(x).detach())
+    with pytest.raises(lt.TypeError, match="for certain inputs"):
+        torch.jit.save(torch.jit.script(torch.nn.Linear(3, 2)), tmp_path / "b.pt")
+    assert not (tmp_path / "b.pt").exists()

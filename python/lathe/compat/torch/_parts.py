@@ -1,6 +1,7 @@
 """What lathe.compat.torch has in place of, or beside, names of lathe."""
 
 from types import ModuleType
+from weakref import WeakKeyDictionary
 
 import lathe
 
@@ -50,6 +51,7 @@ def _module(name, doc, **names):
     return made
 
 
+_EXAMPLES = WeakKeyDictionary()  # by what jit.trace gave
 _NO_NEED = "leave it out: a trace finds out by itself"
 
 
@@ -62,7 +64,9 @@ def _jit_trace(
     traced = lathe.trace(func)
     if example_inputs is not None:
         one = isinstance(example_inputs, _lathe.Tensor)
-        traced(*((example_inputs,) if one else example_inputs))
+        examples = (example_inputs,) if one else tuple(example_inputs)
+        traced(*examples)
+        _EXAMPLES[traced] = examples
     return traced
 
 
@@ -76,8 +80,16 @@ def _same(function=None, **_):
 
 
 def _jit_save(m, f, _extra_files=None):
-    """Writes a program, such as jit.freeze gives, to a `.lathe` file."""
-    lathe.save(m, f)
+    """Writes a program to a `.lathe` file: what jit.trace(m, examples) made for its examples, or
+    what jit.freeze gave. TypeError for a module without examples, whose state `save` writes."""
+    examples = _EXAMPLES.get(m)
+    if examples is None and hasattr(m, "state_dict"):
+        raise _lathe.TypeError(
+            "a module is saved as a program for certain inputs",
+            op="jit.save", got=type(m).__name__, expected="what jit.trace(module, examples) gave",
+            next="lathe.save(module, path, inputs=(example, ...)); its state: torch.save",
+        )  # fmt: skip
+    lathe.save(m, f, inputs=examples)
 
 
 def _jit_load(f, map_location=None, _extra_files=None, _restore_shapes=False):

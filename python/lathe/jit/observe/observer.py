@@ -113,7 +113,7 @@ class Observer(
         if kind in _VIEWS:
             self._under_view(value, row)
         elif (self.steps(kind) or self.opaque(kind)) and not self.is_lock_of_logging(value):
-            self.refuse(f"a {kind.__name__} is used, whose state only C knows")
+            self.refuse(f"{_shown_by_name(value)} is used, whose state only C knows")
         return value
 
     def _tensor_used(self, value):
@@ -499,6 +499,13 @@ class Observer(
 
 
 _SHAPES = frozenset({"shape", "dtype", "device", "ndim", "itemsize", "nbytes", "requires_grad"})
+
+
+def _shown_by_name(value):
+    """RandomState.rand, of what only C can call; a Condition, of other objects."""
+    kind = type(value).__name__
+    name = getattr(value, "__qualname__", None) if kind.endswith("_or_method") else None
+    return name if type(name) is str else f"a {kind}"
 
 
 def _is_cached_property(kind):

@@ -57,7 +57,8 @@ class OfLogging:
         return self.refuse(
             f"{name}() takes a lock of `logging`, under which it changes loggers or handlers",
             got="what a program would do without that lock",
-            next="do it outside of the traced function",
+            next="configure logging before (logging.basicConfig), or log outside of the traced "
+            "function",
         )
 
     def _is_asked(self, module, logger):
