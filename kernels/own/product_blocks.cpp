@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/own/product_ways.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe::own {
@@ -43,8 +44,8 @@ void cut(Blocks& b, const Product& p, const TileShape& tiles, bool right_packed)
   constexpr int64_t kLeastCols = 4;
   const int64_t wide = columns_of_a_block(p, tiles, right_packed);
   int64_t parts = blocks(p.cols, wide + wide / 2);
-  const int64_t work = p.rows * p.cols * p.depth * p.products >> 22;
-  const int64_t wanted = pool_threads() > 1 ? std::clamp<int64_t>(work, 1, 16) : 1;
+  const int64_t tasks = work_of(p.rows, p.cols, p.depth) * p.products / kTask;
+  const int64_t wanted = pool_threads() > 1 ? std::clamp<int64_t>(tasks, 1, 16) : 1;
   // Few rows: columns are cut smaller, rather than packing them twice.
   if (p.rows < 256 && parts * p.products < wanted)
     parts = std::min(wanted / p.products + 1, p.cols / (kLeastCols * tiles.cols));

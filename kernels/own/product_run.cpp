@@ -96,7 +96,7 @@ class Runner {
     else if (blocks_->right_shared)
       right_panels_ = pack_all(p_.right, right_, tiles_.cols, blocks_->right, shared_right_);
     int64_t tasks = p_.products * blocks_->row_blocks * blocks_->col_blocks;
-    parallel_for(tasks, tasks_together(blocks_->rows * blocks_->cols * p_.depth),
+    parallel_for(tasks, tasks_together(work_of(blocks_->rows, blocks_->cols, p_.depth)),
                  [&](int64_t begin, int64_t end) {
                    Scratch panels(panel_bytes());
                    for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());

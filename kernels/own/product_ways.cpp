@@ -25,7 +25,7 @@ ProductPlace place_of(const Product& p, int64_t product) {
 }
 
 int64_t tasks_together(int64_t multiplications) {
-  return std::max<int64_t>(1, (int64_t{1} << 21) / std::max<int64_t>(1, multiplications));
+  return std::max<int64_t>(1, kTask / std::max<int64_t>(1, multiplications));
 }
 
 }  // namespace lathe::own

@@ -24,7 +24,15 @@ struct ProductPlace {
 };
 ProductPlace place_of(const Product& p, int64_t product);
 
-/// How many tasks of this much work make 30 microseconds.
+/// Multiplications that take some 30 microseconds.
+constexpr int64_t kTask = int64_t{1} << 21;
+/// How much work this many sums of so many terms are, in multiplications: of a few rows reading the
+/// right side is most of it.
+inline int64_t work_of(int64_t rows, int64_t cols, int64_t depth) {
+  constexpr int64_t kAsReading = 8;
+  return std::max(rows, kAsReading) * cols * depth;
+}
+/// How many tasks of this much work make one of kTask.
 int64_t tasks_together(int64_t multiplications);
 
 /// A right side that lies as this sums it, read once: one row times a matrix by rows, or up to four
