@@ -104,7 +104,9 @@ TEST(Tensor, ASymbolicTensorHasNoData) {
         "  expected: ops on tensors, and questions about shape, dtype and device\n"
         "  at:       train.py:8\n"
         "  next:     to choose by data:      y = lathe.where(condition, a, b)\n"
-        "            to branch or loop on it: lathe.script, or outside of the traced function");
+        "            to branch or loop on it: lathe.script, or outside of the traced function\n"
+        "            to compute with it:      leave out item(), a tensor of one element is as "
+        "good");
   }
   EXPECT_THROW(t.data(), TraceError);
   EXPECT_THROW(t.mutable_data(), TraceError);
