@@ -93,7 +93,9 @@ void run_window_lines(const ProductRun<T>& run) {
   const Product& p = run.p;
   const WindowLines& lines = *p.lines;
   const int64_t parts = lines.parts(), groups = p.products / lines.beside() * lines.groups();
-  const int64_t work = p.cols * p.depth * p.rows * lines.together() / parts;
+  // Staging a place and writing it take as long as so many multiplications: of one channel, most.
+  constexpr int64_t kStaging = 32;
+  const int64_t work = p.cols * (p.depth * p.rows + kStaging) * lines.together() / parts;
   parallel_for(groups * parts, tasks_together(work), [&](int64_t begin, int64_t end) {
     Scratch room(static_cast<size_t>(line_elements(p)) * sizeof(T));
     LinesTask<T> task(run, room.as<T>());
