@@ -289,15 +289,13 @@ class Traced(Captured):
         if best is None:
             return
         number, trace, misses = best
-        from .observe.rows import short
-
         words, only_inputs = [], bool(misses)
         for n, now in misses:
             row = trace.rows[n]
             changed = row.changed(now)
             self._varying.update(changed or ())
             only_inputs = only_inputs and changed is not None
-            words.append(f"{row.said()}: now {short(now)}")
+            words.append(f"{row.said()}: now {row.found(now)}")
         if not misses:
             words += self._note_sizes(trace, args, kwargs)
         if only_inputs:  # the next one serves its calls too

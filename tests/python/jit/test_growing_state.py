@@ -201,3 +201,15 @@ def test_layouts_and_dtypes_still_count():
         box[0] = t
         got = traced()
         assert got.tolist() == (t.flatten() * 2).tolist() and got.dtype == t.dtype
+
+
+def test_the_reason_names_the_new_length():
+    @lt.trace
+    def step(x, found):
+        found.append(x.sum())
+        return x * 2
+
+    found = []
+    for _ in range(3):
+        step(lt.ones(3), found)
+    assert step.reasons() == [f"len(args[1]) == {n}: now {n + 1}" for n in range(2)]

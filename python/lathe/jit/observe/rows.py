@@ -125,6 +125,12 @@ class Row:
             return f"{_named(self.key)}({inner})"
         return _SPELLED[self.step].format(inner)
 
+    def found(self, now):
+        """What it finds now, in words."""
+        if self.test == "length" and type(now) is self.wanted[0]:
+            return f"{len(now)}"
+        return _short(now)
+
     def said(self):
         """The whole guard in words."""
         value = self.wanted
@@ -209,6 +215,3 @@ def _short(value):
     else:
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-short = _short
