@@ -7,6 +7,7 @@ Missing with the reason why it cannot be shown. A line passes when every part do
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -89,6 +90,15 @@ def run(name, *command, timeout=3600, **environment):
                 f"not finished after {timeout} s: {' '.join(map(str, command))}"
             ) from None
     return Done(code, log.read_text(errors="replace"), time.time() - began, log)
+
+
+def measured(name, *command, python=sys.executable, package=None):
+    """A Python program that has run to its end, over this build or `package`; else Missing."""
+    package = str(existing(BUILD / "python")) if package is None else package
+    done = run(name, python, *command, PYTHONPATH=package)
+    if done.code:
+        raise Missing(f"it ended with {done.code}; whole log: {done.log}")
+    return done
 
 
 def existing(path):

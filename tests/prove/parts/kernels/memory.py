@@ -1,9 +1,8 @@
 """Line 7: memory that programs take, and times beside a busy process."""
 
 import re
-import sys
 
-from ..proof import BUILD, Line, Missing, existing, require, run
+from ..proof import Line, measured, require
 
 LINE = Line(7, "Peak memory, processes, 10,000 shapes, a busy neighbour", proof="kernels")
 SHAPES = """
@@ -28,10 +27,7 @@ MOST_KIB = 2048
 
 @LINE.part("flat over 10,000 shapes", minutes=1)
 def shapes():
-    package = str(existing(BUILD / "python"))
-    done = run("kernels-shapes", sys.executable, "-c", SHAPES, PYTHONPATH=package)
-    if done.code:
-        raise Missing(f"it ended with {done.code}; whole log: {done.log}")
+    done = measured("kernels-shapes", "-c", SHAPES)
     figure = done.last(r"^(-?\d+ KiB, \d+ graphs)$")
     require(int(re.match(r"-?\d+", figure)[0]) <= MOST_KIB, f"{figure} more")
     return f"{figure} more"
@@ -39,10 +35,7 @@ def shapes():
 
 @LINE.part("the planned peak against the lower bound, on the model set", minutes=2)
 def peak():
-    package = str(existing(BUILD / "python"))
-    done = run("kernels-memory", sys.executable, "tests/bench/memory.py", PYTHONPATH=package)
-    if done.code:
-        raise Missing(f"it ended with {done.code}; whole log: {done.log}")
+    done = measured("kernels-memory", "tests/bench/memory.py")
     figure = done.last(r"^memory: at most (\d+\.\d+) of the least$")
     require(float(figure) <= 1.05, f"{figure} of the least")
     return f"at most {figure} of the least"
@@ -50,10 +43,7 @@ def peak():
 
 @LINE.part("resident memory against ONNX Runtime's, ResNet-50 and BERT", minutes=2)
 def resident():
-    package = str(existing(BUILD / "python"))
-    done = run("kernels-resident", sys.executable, "tests/bench/resident.py", PYTHONPATH=package)
-    if done.code:
-        raise Missing(f"it ended with {done.code}; whole log: {done.log}")
+    done = measured("kernels-resident", "tests/bench/resident.py")
     figures = "; ".join(re.findall(r"^\S+: (?:Lathe .*)", done.text, re.M))
     worst = float(done.last(r"^resident: at most (\d+\.\d+) of ONNX Runtime's$"))
     require(worst < 1, figures)
@@ -62,10 +52,7 @@ def resident():
 
 @LINE.part("p99 against p50 beside a busy process", minutes=2)
 def neighbour():
-    package = str(existing(BUILD / "python"))
-    done = run("kernels-busy", sys.executable, "tests/bench/busy.py", PYTHONPATH=package)
-    if done.code:
-        raise Missing(f"it ended with {done.code}; whole log: {done.log}")
+    done = measured("kernels-busy", "tests/bench/busy.py")
     figures = "; ".join(re.findall(r"^(\S+, threads .*)", done.text, re.M))
     worst = float(done.last(r"^busy: 99 % within (\d+\.\d+) of the median"))
     require(worst <= 1.3, figures)

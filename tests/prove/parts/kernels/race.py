@@ -18,16 +18,21 @@ GROUPS = {
 measured = {}
 
 
+def raced(name, *options, timeout):
+    """The lines that ./dev bench writes, whether they reach their bars or not."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    target = LOGS / f"{name}.json"
+    target.unlink(missing_ok=True)
+    done = run(name, "./dev", "bench", *options, "--json", target, timeout=timeout)
+    if not target.exists():
+        raise Missing(f"it ended with {done.code} and wrote no figures; whole log: {done.log}")
+    return json.loads(target.read_text())["lines"]
+
+
 def ratios(quick):
     """{group: {case: ratio}} of one run of the bench."""
     if not measured:
-        LOGS.mkdir(parents=True, exist_ok=True)
-        target = LOGS / "race.json"
-        target.unlink(missing_ok=True)
-        done = run("race", "./dev", "bench", *["--quick"] * quick, "--json", target, timeout=7200)
-        if not target.exists():
-            raise Missing(f"it ended with {done.code} and wrote no figures; whole log: {done.log}")
-        for line in json.loads(target.read_text())["lines"]:
+        for line in raced("race", *["--quick"] * quick, timeout=7200):
             if line["unit"] != "ratio":
                 continue
             require("ratio" in line, f"{line['name']}: {'; '.join(line['problems'])}")
@@ -81,15 +86,8 @@ TWO_THREADS = (
 def two_threads():
     if len(os.sched_getaffinity(0)) < 2:
         raise Missing("not measured: one core")
-    LOGS.mkdir(parents=True, exist_ok=True)
-    target = LOGS / "race-2.json"
     only = "|".join(map(re.escape, TWO_THREADS))
-    options = ("--quick", "--threads", 2, "--only", only, "--json", target)
-    target.unlink(missing_ok=True)
-    done = run("race-2", "./dev", "bench", *options, timeout=3600)
-    if not target.exists():
-        raise Missing(f"it ended with {done.code} and wrote no figures; whole log: {done.log}")
-    lines = json.loads(target.read_text())["lines"]
+    lines = raced("race-2", "--quick", "--threads", 2, "--only", only, timeout=3600)
     ratios = sorted((line["ratio"], line["name"]) for line in lines if "ratio" in line)
     figure = f"{len(ratios)} cases, geometric mean {mean([r for r, _ in ratios]):.2f}; least: " + (
         ", ".join(f"{name} {r:.2f}" for r, name in ratios[:5])
