@@ -24,6 +24,7 @@ constexpr Pass kUnifySizes{"unify_sizes", unify_sizes};
 constexpr Pass kEliminateDead{"eliminate_dead", eliminate_dead};
 constexpr Pass kMergeCommon{"merge_common", merge_common};
 constexpr Pass kFoldConstants{"fold_constants", fold_constants};
+constexpr Pass kMoveInvariants{"move_invariants", move_invariants};
 constexpr Pass kCanonicalise{"canonicalise", canonicalise};
 constexpr Pass kSimplifyAlgebra{"simplify_algebra", simplify_algebra};
 constexpr Pass kCleanCasts{"clean_casts", clean_casts};
@@ -32,9 +33,9 @@ constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
 constexpr Pass kCopyTurned{"copy_turned", copy_turned};
 
-constexpr Pass kAll[] = {kUnifySizes,    kEliminateDead,   kMergeCommon, kFoldConstants,
-                         kCanonicalise,  kSimplifyAlgebra, kCleanCasts,  kCleanViews,
-                         kFoldBatchNorm, kFusePointwise,   kCopyTurned};
+constexpr Pass kAll[] = {kUnifySizes,     kEliminateDead, kMergeCommon,     kFoldConstants,
+                         kMoveInvariants, kCanonicalise,  kSimplifyAlgebra, kCleanCasts,
+                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kCopyTurned};
 
 double now() {
   return std::chrono::duration<double, std::milli>(
@@ -84,6 +85,7 @@ Report optimise(Graph& graph, const Budget& budget) {
     if (!budget.rules->rules().empty()) changes += run.pass(UserRules::kPass, by_users);
     changes += run.pass(kMergeCommon);
     changes += run.pass(kFoldConstants);
+    changes += run.pass(kMoveInvariants);
     changes += run.pass(kCanonicalise);
     changes += run.pass(kSimplifyAlgebra);
     changes += run.pass(kCleanCasts);
@@ -123,13 +125,17 @@ std::vector<std::string_view> rewrite_names() {
   return out;
 }
 
-std::string Report::print() const {
+std::string Report::print(Detail detail) const {
   std::string out;
   for (const PassReport& p : passes) {
+    if (detail == Detail::brief && p.changes == 0) continue;
     std::string what = p.changes == 0 ? "(unchanged)" : absl::StrCat(p.changes, " changes");
     for (const auto& [rule, count] : p.fired) absl::StrAppend(&what, ", ", rule, " ", count);
-    absl::StrAppend(&out, absl::StrFormat("%-16s %4d -> %4d nodes  %7.3f ms  %s\n", p.name,
-                                          p.nodes_before, p.nodes_after, p.milliseconds, what));
+    absl::StrAppend(
+        &out, absl::StrFormat("%-16s %4d -> %4d nodes  ", p.name, p.nodes_before, p.nodes_after));
+    if (detail == Detail::verbose)
+      absl::StrAppend(&out, absl::StrFormat("%7.3f ms  ", p.milliseconds));
+    absl::StrAppend(&out, what, "\n");
   }
   return out;
 }

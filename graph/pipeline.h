@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/ir/detail.h"
 #include "graph/ir/ir.h"
 #include "graph/rewrite/user_rules.h"
 
@@ -20,7 +21,8 @@ struct PassReport {
 };
 struct Report {
   std::vector<PassReport> passes;
-  std::string print() const;  // a line a pass; "(unchanged)" where it did nothing
+  /// A line a pass that changed something; in all detail of each, with the time that it took.
+  std::string print(Detail detail) const;
 };
 
 struct Budget {

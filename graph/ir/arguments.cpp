@@ -35,6 +35,16 @@ Filled fill(const ArgVec& attrs, absl::Span<const Place> places, absl::Span<cons
   return out;
 }
 
+void for_each_int(const ArgVec& attrs, const std::function<void(Int)>& visit) {
+  const auto one = [&](const Arg& a) {
+    if (a.tag == Tag::integer) visit(a.integer());
+  };
+  for (const Arg& a : attrs.view()) {
+    one(a);
+    if (a.tag == Tag::list) std::for_each(a.list_->data, a.list_->data + a.list_->size, one);
+  }
+}
+
 Arg& Filled::at(const Place& place) {
   LATHE_CHECK(place.param < args_.size());
   Arg& arg = args_[place.param];

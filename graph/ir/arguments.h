@@ -25,6 +25,9 @@ class Filled {
 Filled fill(const ArgVec& attrs, absl::Span<const Place> places, absl::Span<const Arg> values,
             const std::function<Int(Int)>* change = nullptr);
 
+/// Calls `visit` with every integer among a node's literals, those in lists as well.
+void for_each_int(const ArgVec& attrs, const std::function<void(Int)>& visit);
+
 /// A symbolic tensor of this type that belongs to no trace: for inference only.
 Tensor stand_in(const TensorType& type);
 

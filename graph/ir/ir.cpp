@@ -292,6 +292,26 @@ void Graph::erase_parameter(Block& block, size_t index) {
     block.parameters_[i]->index_ = static_cast<uint32_t>(i);
 }
 
+void Graph::erase_result(Node* node, size_t index) {
+  LATHE_CHECK(!node->out_[index]->used());
+  const auto at = [](auto& list, size_t k) { return list.begin() + static_cast<ptrdiff_t>(k); };
+  for (Block* b : node->blocks_) {
+    if (node->is(Structure::while_) && b == node->blocks_.front()) continue;  // yields a condition
+    Values yields = b->yields();
+    yields.erase(at(yields, index));
+    set_yields(*b, std::move(yields), b->end_->site_);
+  }
+  if (!node->is(Structure::if_)) {
+    erase_parameter(*node->blocks_.front(), index + (node->is(Structure::for_) ? 1 : 0));
+    for (size_t i = 0; i < node->in_.size(); ++i) drop_use(node, i);
+    node->in_.erase(at(node->in_, node->carried_from() + index));
+    for (size_t i = 0; i < node->in_.size(); ++i) add_use(node, i);
+  }
+  node->out_.erase(at(node->out_, index));
+  for (size_t i = index; i < node->out_.size(); ++i)
+    node->out_[i]->index_ = static_cast<uint32_t>(i);
+}
+
 void Graph::replace(Value* old, Value* by) {
   if (old == by) return;
   for (const Use& use : old->uses_) {

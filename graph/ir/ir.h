@@ -257,6 +257,9 @@ class Graph {
   void set_input(Node* node, size_t index, Value* value);
   void append_input(Node* node, Value* value);
   void erase_parameter(Block& block, size_t index);  // unused ones only
+  /// Of a structure: an unused one, with what its blocks yield for it. A loop's is carried by a
+  /// parameter that nothing uses but the yield, and goes, too.
+  void erase_result(Node* node, size_t index);
   /// Every use of `old` becomes one of `by`.
   void replace(Value* old, Value* by);
   /// All results at once, and the node dies. A name the user gave moves to an unnamed replacement.

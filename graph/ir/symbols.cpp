@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include "core/base/error.h"
+#include "graph/ir/arguments.h"
 #include "graph/ir/ir.h"
 
 namespace lathe::ir {
@@ -165,13 +166,7 @@ std::function<Int(Int)> compact_symbols(Graph& graph) {
     for_each_int(v->type(), [&](Int e) { note_symbols(e, number, next); });
   });
   for_each_node(graph.body(), [&](Node* n) {
-    for (const Arg& a : n->attrs().view()) {
-      if (a.tag == Tag::integer) note_symbols(a.integer(), number, next);
-      if (a.tag != Tag::list) continue;
-      for (size_t i = 0; i < a.list_->size; ++i)
-        if (a.list_->data[i].tag == Tag::integer)
-          note_symbols(a.list_->data[i].integer(), number, next);
-    }
+    for_each_int(n->attrs(), [&](Int e) { note_symbols(e, number, next); });
   });
   for (auto* facts : {&graph.assumptions(), &graph.checks()})
     for (const SymFact& f : *facts) {

@@ -1,5 +1,8 @@
 #include <absl/container/flat_hash_set.h>
 
+#include "graph/ir/arguments.h"
+#include "graph/passes/carried.h"
+#include "graph/passes/dead_results.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -17,12 +20,7 @@ bool is_mentioned(const Graph& graph, const Node& node) {
   };
   for_each_node(graph.body(), [&](Node* n) {
     if (n == &node) return;
-    for (const Arg& a : n->attrs().view()) {
-      if (a.tag == Tag::integer) look(a.integer());
-      if (a.tag != Tag::list) continue;
-      for (size_t i = 0; i < a.list_->size; ++i)
-        if (a.list_->data[i].tag == Tag::integer) look(a.list_->data[i].integer());
-    }
+    for_each_int(n->attrs(), look);
     for (const Value* v : n->out()) for_each_int(v->type(), look);
     for (const Block* b : n->blocks())
       for (const Value* v : b->parameters()) for_each_int(v->type(), look);
@@ -32,12 +30,40 @@ bool is_mentioned(const Graph& graph, const Node& node) {
 
 using Nodes = absl::flat_hash_set<const Node*>;
 
+/// A branch or a loop no longer computes what nothing needs. Of a loop it is carried as it is until
+/// drop_carried(): what reads it in a round has to go before.
+std::vector<size_t> forget_results(Graph& graph, Node* n, const Nodes& saying, Rewrites& rewrites) {
+  std::vector<size_t> forgotten;
+  if (n->blocks().empty()) return forgotten;
+  const std::vector<bool> dead = dead_results(*n, graph, saying);
+  for (size_t k = dead.size(); k-- > 0;) {
+    if (!dead[k] || !rewrites.allow("eliminate_dead")) continue;
+    forgotten.push_back(k);
+    if (n->is(Structure::if_))
+      graph.erase_result(n, k);
+    else
+      graph.set_input(n->blocks().back()->end(), k, carried_parameter(*n, k));
+  }
+  return forgotten;
+}
+
+void drop_carried(Graph& graph, Node* n, const std::vector<size_t>& forgotten) {
+  if (n->is(Structure::if_)) return;
+  for (size_t k : forgotten) {
+    const Value* parameter = carried_parameter(*n, k);
+    if (parameter->uses().size() == 1) graph.erase_result(n, k);
+  }
+}
+
 int sweep(Graph& graph, Block& block, const Nodes& saying, Rewrites& rewrites) {
   int erased = 0;
   std::vector<Node*> nodes = block.nodes();
   for (size_t i = nodes.size(); i-- > 0;) {
     Node* n = nodes[i];
+    const std::vector<size_t> forgotten = forget_results(graph, n, saying, rewrites);
     for (Block* inner : n->blocks()) erased += sweep(graph, *inner, saying, rewrites);
+    drop_carried(graph, n, forgotten);
+    erased += static_cast<int>(forgotten.size());
     bool used = false;
     for (const Value* v : n->out()) used |= v->used();
     if (used || effects(*n, graph) != Effects::pure) continue;

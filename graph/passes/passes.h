@@ -7,7 +7,8 @@
 
 namespace lathe::ir {
 
-/// Erases pure nodes whose results nobody uses.
+/// Erases pure nodes whose results nobody uses, and of branches and loops the results that nothing
+/// needs.
 int eliminate_dead(Graph& graph, Rewrites& rewrites);
 
 /// Makes equal nodes one: same op, literals and inputs. What may fail merges too; what is ordered
@@ -17,6 +18,10 @@ int merge_common(Graph& graph, Rewrites& rewrites);
 /// Computes what depends on constants only, by the kernels eager uses, unless the result is much
 /// larger than what it is made from; takes the branch of an if whose condition is known.
 int fold_constants(Graph& graph, Rewrites& rewrites);
+
+/// Computes before a loop what all of its rounds would compute alike, as far as that is pure and
+/// worth a load.
+int move_invariants(Graph& graph, Rewrites& rewrites);
 
 /// Writes sizes that the checks make equal with one symbol, so that equal shapes are seen to be
 /// equal.

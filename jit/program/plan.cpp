@@ -291,12 +291,7 @@ class Planner {
       ask(geometry_.at(n.out(0)).offset - geometry_.at(n.in(0)).offset);
     for (const Value* v : n.out()) look(v);
     for (const Value* v : n.in()) look(v);
-    for (const Arg& a : n.attrs().view()) {
-      if (a.tag == Tag::integer) ask(a.integer());
-      if (a.tag == Tag::list)
-        for (size_t i = 0; i < a.list_->size; ++i)
-          if (a.list_->data[i].tag == Tag::integer) ask(a.list_->data[i].integer());
-    }
+    ir::for_each_int(n.attrs(), ask);
     return found;
   }
 

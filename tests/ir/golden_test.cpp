@@ -153,7 +153,7 @@ TEST_F(Pipeline, ReachesAFixedPointAndReports) {
   return %d
 }
 )");
-  std::string text = r.print();
+  std::string text = r.print(Detail::verbose);
   EXPECT_NE(text.find("mul_by_one_real"), std::string::npos) << text;
   EXPECT_NE(text.find("(unchanged)"), std::string::npos) << text;
 }

@@ -26,8 +26,8 @@ def test_rw_01_pipeline():
     f = lt.trace(lambda x: (x + 0) * 1 + (x * 2) + (x * 2))
     f(lt.ones(3))
     for name in ("merge_common", "eliminate_dead", "fold_constants", "canonicalise"):
-        assert name in f.explain()
-    assert "nodes" in f.explain() and " ms" in f.explain()
+        assert name in f.explain(verbose=True)
+    assert "nodes" in f.explain(verbose=True) and " ms" in f.explain(verbose=True)
 
 
 @shows("RW-02", "two spellings of one function are one graph after the pipeline")
@@ -61,7 +61,7 @@ def test_rw_05_axes_collapse(tmp_path):
         program = lt.load(tmp_path / "add.lathe")
         x, y = lt.randn(4, 5, 6), lt.randn(4, 5, 6)
         assert same(program(x, y), x + y)
-        return int(re.search(r"\((\d+) axes", program.explain())[1])
+        return int(re.search(r"\((\d+) axes", program.explain(verbose=True))[1])
 
     assert axes((4, 5, 6)) == axes((None, None, None)) == 1
 
@@ -128,8 +128,8 @@ def test_rw_08_fusion(flag):
     with lt.no_grad():
         images = lt.randn(2, 2, 6, 6)
         assert same(g(images), F.relu(conv(images)))
-    steps = dict(re.findall(r"(?m)^  (\d+)\. (.*?) -> ", g.explain()))
-    (hot,) = re.findall(r"(\d+)\. group.*\n +fused into step (\d+) as", g.explain())
+    steps = dict(re.findall(r"(?m)^  (\d+)\. (.*?) -> ", g.explain(verbose=True)))
+    (hot,) = re.findall(r"(\d+)\. group.*\n +fused into step (\d+) as", g.explain(verbose=True))
     assert steps[hot[0]] == "group of 2 ops" and steps[hot[1]] == "convolution2d"
 
 
@@ -145,7 +145,7 @@ def test_rw_13_conv_bias_relu():
     program = lt.freeze(net, lt.InputSpec((None, 1, 6, 6)))
     x = lt.randn(2, 1, 6, 6)
     assert same(program(x), net.eval()(x).detach())
-    text = program.explain()
+    text = program.explain(verbose=True)
     assert len(re.findall(r"(?m)^  \d+\. convolution2d", text)) == 5
     assert len(re.findall(r"fused into step \d+ as its epilogue", text)) == 5
     assert len(re.findall(r"(?m)^  \d+\. ", text)) == 10
@@ -222,8 +222,9 @@ def test_rw_24_fold_old_batch_norms():
         assert calls(program.optimised, "rsqrt") == calls(program.optimised, "mul") == 0
 
 
-PASSES = ["eliminate_dead", "merge_common", "fold_constants", "canonicalise", "simplify_algebra",
-          "clean_casts", "clean_views", "fuse_pointwise", "copy_turned"]  # fmt: skip
+PASSES = ["eliminate_dead", "merge_common", "fold_constants", "move_invariants", "canonicalise",
+          "simplify_algebra", "clean_casts", "clean_views", "fuse_pointwise",
+          "copy_turned"]  # fmt: skip
 
 
 @shows(
@@ -242,10 +243,10 @@ def test_rw_26_common_and_dead(flag):
     x = lt.tensor([[-0.0, 1.5, float("nan")], [float("inf"), -2.0, 0.0]])
     want = f(x)
     assert same(traced(x), want)
-    steps = [line for line in traced.explain().splitlines() if "own.sort" in line]
+    steps = [line for line in traced.explain(verbose=True).splitlines() if "own.sort" in line]
     assert len(steps) == 1
     for name in PASSES:
-        assert name in traced.explain()
+        assert name in traced.explain(verbose=True)
         for off in (name, ",".join(p for p in PASSES if p != name), "all"):
             flag("rewrites_off", off)
             assert same(lt.trace(lambda x: f(x))(x), want), off
@@ -365,7 +366,7 @@ def test_vl_02_order(flag):
         assert len(chosen) == 1 and chosen[0].startswith(name)
         y = x @ w
         traced = lt.trace(lambda x, w: x @ w)
-        assert same(traced(x, w), y) and f"{name} (" in traced.explain()
+        assert same(traced(x, w), y) and f"{name} (" in traced.explain(verbose=True)
         np.testing.assert_allclose(y.numpy(), exact, rtol=1e-5, atol=1e-5)
 
 
@@ -417,7 +418,7 @@ def test_vl_08_all_vendors(flag):
         theirs = traced(x)
         assert same(theirs, net(x))
     np.testing.assert_allclose(theirs.numpy(), ours.numpy(), rtol=1e-4, atol=1e-5)
-    chosen = re.findall(r"([\w.]+) \(pinned\): chosen", traced.explain())
+    chosen = re.findall(r"([\w.]+) \(pinned\): chosen", traced.explain(verbose=True))
     assert chosen == ["onednn.conv", "onednn.matmul"]
 
 
