@@ -159,7 +159,7 @@ std::string kernels_text(const jit::Program& p) {
 std::string text_of(const SavedProgram& p, lathe_view view) {
   switch (view) {
     case LATHE_EXPLAIN:
-      return p.explain();
+      return p.explain(ir::Detail::brief);
     case LATHE_GRAPH:
       return ir::print(p.graph());
     case LATHE_OPTIMISED:
@@ -168,12 +168,15 @@ std::string text_of(const SavedProgram& p, lathe_view view) {
       return p.note();
     case LATHE_KERNELS:
       return kernels_text(p.program());
+    case LATHE_VERBOSE:
+      return p.explain(ir::Detail::verbose);
   }
   no_such_view(view);
 }
 
 std::string text_of(const jit::Function& f, lathe_view view) {
-  if (view == LATHE_EXPLAIN) return f.explain();
+  if (view == LATHE_EXPLAIN) return f.explain(ir::Detail::brief);
+  if (view == LATHE_VERBOSE) return f.explain(ir::Detail::verbose);
   if (view == LATHE_NOTE) return "";
   if (view != LATHE_GRAPH && view != LATHE_OPTIMISED && view != LATHE_KERNELS) no_such_view(view);
   std::string out;

@@ -401,15 +401,16 @@ std::vector<const Program*> Differentiable::programs() const {
   return out;
 }
 
-std::string Differentiable::explain() const {
+std::string Differentiable::explain(ir::Detail detail) const {
   const auto kept = std::count_if(vjp_.reads.begin(), vjp_.reads.end(), [](const Vjp::Read& r) {
     return r.from == From::result && r.axis < 0;
   });
-  std::string out = absl::StrCat(report_.print(), "one node of the tape; the derivative reads ",
-                                 kept, " of its results\n", forward_->explain());
+  std::string out =
+      absl::StrCat(report_.print(detail), "one node of the tape; the derivative reads ", kept,
+                   " of its results\n", forward_->explain(detail));
   const std::vector<const Program*> all = programs();
   for (size_t i = 1; i < all.size(); ++i)
-    absl::StrAppend(&out, all[i]->graph().name(), "\n", all[i]->explain());
+    absl::StrAppend(&out, all[i]->graph().name(), "\n", all[i]->explain(detail));
   return out;
 }
 

@@ -55,7 +55,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   const ir::Graph& forward_graph() const { return vjp_.forward; }
   /// The forward pass, and the derivatives that have run.
   std::vector<const Program*> programs() const;
-  std::string explain() const;
+  std::string explain(ir::Detail detail) const;
 
  private:
   /// Whether a derivative of higher order is asked for; by result of the program whether a

@@ -407,7 +407,7 @@ Outputs Function::operator()(const Tensors& inputs,
   return out;
 }
 
-std::string Function::explain() const {
+std::string Function::explain(ir::Detail detail) const {
   std::vector<CompiledRef> all = compiled();
   FunctionCounts n = counts();
   std::string out = absl::StrCat(name_, ": ", all.size(), " programs, ", n.traces, " traces, ",
@@ -421,9 +421,9 @@ std::string Function::explain() const {
         absl::StrAppend(&out, "holds while ", to_string(*g.number, names_in(c->traced)), "  ",
                         to_string(g.site), "\n");
     if (c->program)
-      absl::StrAppend(&out, c->report.print(), c->program->explain());
+      absl::StrAppend(&out, c->report.print(detail), c->program->explain(detail));
     else if (c->tracked)
-      absl::StrAppend(&out, c->tracked->explain());
+      absl::StrAppend(&out, c->tracked->explain(detail));
     else
       absl::StrAppend(&out, "runs node by node under the tape: ", c->why_by_nodes, "\n");
   }

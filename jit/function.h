@@ -120,7 +120,7 @@ class Function {
   /// As they are now, the one that fitted last first.
   std::vector<CompiledRef> compiled() const;
   FunctionCounts counts() const;
-  std::string explain() const;
+  std::string explain(ir::Detail detail) const;
 
  private:
   bool fits(Compiled& c, FunctionCallbacks& host, const ir::Data& given, FoundInputs& found) const;

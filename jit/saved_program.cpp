@@ -185,10 +185,10 @@ size_t SavedProgram::peak_bytes(absl::Span<const Sizes> sizes) const {
   return program_->peak_bytes(stand_ins);
 }
 
-std::string SavedProgram::explain() const {
+std::string SavedProgram::explain(ir::Detail detail) const {
   return absl::StrCat(captured_.name(), ": ", captured_.inputs().size(), " inputs, ",
                       captured_.outputs().size(), " outputs", note_.empty() ? "" : "; ", note_,
-                      "\n", report_.print(), program_->explain());
+                      "\n", report_.print(detail), program_->explain(detail));
 }
 
 // ── making them ─────────────────────────────────────────────────────────────────────────────────

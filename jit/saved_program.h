@@ -52,7 +52,7 @@ class SavedProgram {
   const std::string& note() const { return note_; }
   bool tuple_of_one() const { return tuple_of_one_; }
   /// Each rewriting pass and what it did, then each step with its primitive and the reasons.
-  std::string explain() const;
+  std::string explain(ir::Detail detail) const;
   /// Compiles every kernel now instead of at its first run; what could not be, and why.
   std::string compile() const { return program_->compile(); }
   /// Of intermediates, over the runs so far.

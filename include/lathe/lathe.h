@@ -282,11 +282,12 @@ LATHE_API lathe_status lathe_function_capture(lathe_function* f, lathe_tensor* c
 /* ── looking inside ─────────────────────────────────────────────────────────────────────────── */
 
 typedef enum lathe_view {
-  LATHE_EXPLAIN = 0, /* every step, its primitive, its bits, and why not another */
+  LATHE_EXPLAIN = 0, /* a line a step: what it computes, what runs it, where it comes from */
   LATHE_GRAPH,       /* as it was captured */
   LATHE_OPTIMISED,   /* as it runs */
   LATHE_NOTE,        /* what was done when it was made */
-  LATHE_KERNELS      /* a line for each node: op, the kernel chosen for it, line; tabs between */
+  LATHE_KERNELS,     /* a line for each node: op, the kernel chosen for it, line; tabs between */
+  LATHE_VERBOSE      /* of every step also its parts, its bits, figures, and why not another */
 } lathe_view;
 
 LATHE_API lathe_status lathe_program_text(const lathe_program* p, lathe_view view, char** text);

@@ -1,11 +1,12 @@
-// A plan in words: every step with the user's line, the primitive, its bits class, and why not the
-// others.
+// A plan in words: every step with what runs it and the user's line; in all detail also its bits
+// class, its figures, and why not another.
 #include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
@@ -16,17 +17,19 @@
 namespace lathe::jit {
 namespace {
 
-std::string result_text(const ir::Node& n) {
-  return absl::StrJoin(n.out(), ", ", [](std::string* s, const ir::Value* v) {
-    absl::StrAppend(s, v->name().empty() ? "" : absl::StrCat("%", v->name(), ": "),
-                    ir::to_string(v->type()));
-  });
+std::string text_of(const ir::Value* v) {
+  return absl::StrCat(v->name().empty() ? "" : absl::StrCat("%", v->name(), ": "),
+                      ir::to_string(v->type()));
+}
+
+std::string with_site(std::string line, const ir::Node& n) {
+  if (n.site().known()) absl::StrAppend(&line, "    # ", to_string(n.site()));
+  return line;
 }
 
 std::string head(const ir::Node& n, std::string_view what) {
-  std::string line = absl::StrCat(what, " -> ", result_text(n));
-  if (n.site().known()) absl::StrAppend(&line, "    # ", to_string(n.site()));
-  return line;
+  const auto result = [](std::string* s, const ir::Value* v) { *s += text_of(v); };
+  return with_site(absl::StrCat(what, " -> ", absl::StrJoin(n.out(), ", ", result)), n);
 }
 
 /// Whether the entry that the table would choose keeps operands packed. Not by choose_entry(),
@@ -270,6 +273,85 @@ void note_steps(absl::Span<const Step> steps, Program::Runs& out, int& unit) {
   }
 }
 
+// ── a line a step ──
+
+constexpr size_t kMostNames = 6;
+
+/// What runs as a step: some of its ops, where they are many.
+std::string shortened(const Step& s) {
+  const std::string all = what_runs(s);
+  std::vector<std::string_view> ops = absl::StrSplit(all, '+');
+  if (ops.size() <= kMostNames) return all;
+  const size_t more = ops.size() - (kMostNames - 1);
+  ops.resize(kMostNames - 1);
+  return absl::StrCat(absl::StrJoin(ops, "+"), "+", more, " more");
+}
+
+/// The entries that run a step: of its parts in order, each once.
+std::string entries_of(const Step& s) {
+  std::vector<std::string> all;
+  const auto add = [&](std::string one) {
+    if (!absl::c_linear_search(all, one)) all.push_back(std::move(one));
+  };
+  each_part(s, [&](const Step& part) {
+    add(part.rows ? std::string(name_of(engine_of(part.rows->kernel)))
+                  : entry_of(part, &part == &s));
+  });
+  return absl::StrJoin(all, "+");
+}
+
+/// What a step gives: of a product with an epilogue, what that does.
+std::string results_text(const Step& s) {
+  const Step& last = s.epilogue ? *s.epilogue : s;
+  std::vector<std::string> all;
+  for (size_t k = 0; k < last.out.size(); ++k) all.push_back(text_of(result(last, k)));
+  return absl::StrJoin(all, ", ");
+}
+
+/// How many lines of numbers of their own a step has in all detail, without what is in its blocks.
+int parts_of(const Step& s) {
+  int parts = 0;
+  each_part(s, [&](const Step& part) {
+    parts += part.rows ? static_cast<int>(part.rows->members.size()) : 1;
+  });
+  return parts;
+}
+
+using Entries = std::map<std::string, int>;  // how many steps each runs
+
+void list_steps(absl::Span<const Step> steps, int depth, std::string& out, int& number,
+                Entries& entries) {
+  for (const Step& s : steps) {
+    const int parts = parts_of(s), first = number + 1;
+    const std::string entry = entries_of(s);
+    number += parts;
+    ++entries[entry];
+    const std::string line =
+        absl::StrCat(first, parts > 1 ? absl::StrCat("-", number) : "", ". ", shortened(s), " -> ",
+                     results_text(s), "    ", entry, s.replaces.empty() ? "" : ", in place");
+    absl::StrAppend(&out, std::string(static_cast<size_t>(2 * depth), ' '),
+                    with_site(line, *s.node), "\n");
+    for (const Step::Inner& inner : s.blocks)
+      list_steps(inner.steps, depth + 1, out, number, entries);
+  }
+}
+
+/// A line for each step, numbered as in all detail, and how many steps each entry runs.
+std::string listed(absl::Span<const Step> steps) {
+  std::string out;
+  Entries entries;
+  int number = 0;
+  list_steps(steps, 1, out, number, entries);
+  int count = 0;
+  for (const auto& [entry, n] : entries) count += n;
+  const auto pair = [](std::string* s, const auto& one) {
+    absl::StrAppend(s, one.first, " ", one.second);
+  };
+  absl::StrAppend(&out, count, count == 1 ? " step" : " steps", entries.empty() ? "" : ": ",
+                  absl::StrJoin(entries, ", ", pair), "\n");
+  return out;
+}
+
 }  // namespace
 
 Program::Runs Program::runs() const {
@@ -305,18 +387,21 @@ std::vector<Program::NodeKernel> Program::node_kernels() const {
   return out;
 }
 
-std::string Program::explain() const {
-  std::string out = own_explain();
+std::string Program::explain(ir::Detail detail) const {
+  std::string out = own_explain(detail);
   for (const auto& [name, program] : functions_)
-    absl::StrAppend(&out, "function @", name, ":\n", program->own_explain());
+    absl::StrAppend(&out, "function @", name, ":\n", program->own_explain(detail));
   return out;
 }
 
-std::string Program::own_explain() const {
+std::string Program::own_explain(ir::Detail detail) const {
   ir::GraphScope scope(graph_);
   std::string out;
   int number = 0;
-  explain_steps(steps_, out, number);
+  if (detail == ir::Detail::brief)
+    out = listed(steps_);
+  else
+    explain_steps(steps_, out, number);
   const std::lock_guard hold(mutex_);
   if (peak_.bytes > 0)
     absl::StrAppend(&out, "intermediates: ", peak_.bytes, " bytes in the largest call, of which ",

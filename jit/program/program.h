@@ -17,6 +17,7 @@
 
 #include "graph/ir/arguments.h"
 #include "graph/ir/datum.h"
+#include "graph/ir/detail.h"
 #include "graph/ir/ir.h"
 #include "graph/rewrite/user_rules.h"
 #include "jit/kernel/element_kernel.h"
@@ -73,9 +74,9 @@ class Program {
 
   // What follows tells of the functions that are called as well, behind the graph's own steps.
 
-  /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the
-  /// others.
-  std::string explain() const;
+  /// A line a step: what it computes, what runs it, the user's line; then how many steps each
+  /// runs. In all detail also its parts, its bits, figures, and why not another.
+  std::string explain(ir::Detail detail) const;
   /// The plan as instructions on buffers: where each is made and freed, what an instruction reads,
   /// writes, or does in place; a structure has a list of its own for each block.
   std::string instructions() const;
@@ -113,7 +114,7 @@ class Program {
 
  private:
   std::string own_instructions() const;
-  std::string own_explain() const;
+  std::string own_explain(ir::Detail detail) const;
   void add_node_kernels(const ir::Block& block, const Runs& runs,
                         std::vector<NodeKernel>& out) const;
   /// Calls f on its own, then on those of the functions: kernels, then row kernels.

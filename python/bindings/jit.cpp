@@ -319,7 +319,9 @@ class Function {
   }
   void clear() { kept_.clear(); }
 
-  std::string explain() const { return engine_.explain(); }
+  std::string explain(bool verbose) const {
+    return engine_.explain(verbose ? ir::Detail::verbose : ir::Detail::brief);
+  }
   std::string graph() const {
     std::string out;
     for (const auto& c : engine_.compiled()) out += ir::print(c->traced.graph);

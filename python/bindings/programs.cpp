@@ -316,7 +316,10 @@ void add_programs(nb::module_& m) {
                return 0;
              });
            })
-      .def("explain", &SavedProgram::explain)
+      .def("explain",
+           [](const SavedProgram& p, bool verbose) {
+             return p.explain(verbose ? ir::Detail::verbose : ir::Detail::brief);
+           })
       .def("compile", &SavedProgram::compile)
       .def("graph", [](const SavedProgram& p) { return ir::print(p.graph()); })
       .def("optimised", [](const SavedProgram& p) { return ir::print(p.optimised()); })

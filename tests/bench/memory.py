@@ -39,7 +39,7 @@ def forward(name):
         program = lt.trace(model)
     with lt.no_grad():
         program(*inputs)
-    return program.explain()
+    return program.explain(verbose=True)
 
 
 def training(name):
@@ -48,7 +48,7 @@ def training(name):
         return None
     step = lt.trace(step_of(FILES[name], model))
     step(*batch)
-    return step.explain()
+    return step.explain(verbose=True)
 
 
 def main():

@@ -176,7 +176,7 @@ void program(std::string_view input) {
     allowed(e);
     return;
   }
-  compiled->explain();
+  compiled->explain(ir::Detail::verbose);
   Draw draw(StableHash().add(input).value());
   for (int round = 0; round < 3; ++round) {
     std::optional<Data> inputs = draw.inputs(*g);

@@ -78,7 +78,7 @@ for name, wrap in (("trace", lt.trace), ("script", lt.script)):
     assert f.counts["generated_runs"] == 1, f.counts
     places.append(name)
     assert "fast_sigmoid(" in f.graph
-assert "generated (defined): chosen" in f.explain()
+assert "generated (defined): chosen" in f.explain(verbose=True)
 places += ["JIT", "printer"]
 text = io.StringIO()
 with contextlib.redirect_stdout(text):

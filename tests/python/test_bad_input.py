@@ -143,7 +143,7 @@ def test_without_llvm_strips_give_the_same_bits(without):
     said = python(
         COMPILES
         + """
-print(f.explain())
+print(f.explain(verbose=True))
 lt.set_flag("engine", "llvm")
 try:
     lt.trace(lambda x: x.exp() + 1)(x)
@@ -168,7 +168,7 @@ lt.set_flag("disabled", "own.gemm")
 assert (x @ x.T).tolist() == want
 f = lt.trace(lambda a: a @ a.T)
 f(x)
-print(f.explain())
+print(f.explain(verbose=True))
 lt.set_flag("disabled", "own.gemm,openblas,eigen,reference")
 try:
     x @ x.T

@@ -76,7 +76,7 @@ assert again == first and run(2)[1] == second, "gradients keep the expansion's b
 x = lt.randn(2, 5, 4)
 traced = lt.trace(lambda x: F.scaled_dot_product_attention(x, x, x))
 assert lt.equal(traced(x), F.scaled_dot_product_attention(x, x, x))
-text = traced.explain()
+text = traced.explain(verbose=True)
 assert "mine.attention (pinned): chosen" in text, text
 
 def step(x, c):

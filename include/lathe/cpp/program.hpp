@@ -56,8 +56,11 @@ class Program {
   void save(const std::string& path) const {
     detail::check(lathe_program_save(p_.get(), path.c_str()));
   }
-  /// Every step with its source line, its primitive, its bits, and why not another.
-  std::string explain() const { return text(LATHE_EXPLAIN); }
+  /// A line a step: what it computes, what runs it, where it comes from. Verbose: its parts, its
+  /// bits, figures, and why not another.
+  std::string explain(bool verbose = false) const {
+    return text(verbose ? LATHE_VERBOSE : LATHE_EXPLAIN);
+  }
   std::string graph() const { return text(LATHE_GRAPH); }
   std::string optimised() const { return text(LATHE_OPTIMISED); }
   /// The kernel chosen for each node, in the order in which they run.

@@ -49,9 +49,10 @@ class Function {
     lathe_function_counts(p_.get(), nullptr, &n);
     return n;
   }
-  std::string explain() const {
+  /// As Program::explain(), of each program that it is.
+  std::string explain(bool verbose = false) const {
     char* out = nullptr;
-    detail::check(lathe_function_text(p_.get(), LATHE_EXPLAIN, &out));
+    detail::check(lathe_function_text(p_.get(), verbose ? LATHE_VERBOSE : LATHE_EXPLAIN, &out));
     return detail::taken(out);
   }
 

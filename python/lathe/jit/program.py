@@ -119,10 +119,11 @@ class Program:
         """The same as it runs: rewritten and fused."""
         return self._engine.optimised()
 
-    def explain(self):
-        """Every pass and what it did; every step with its source line, the primitive chosen, its
-        bits, and why not the others."""
-        return self._engine.explain()
+    def explain(self, verbose=False):
+        """What the rewriter changed, and a line for each step: the ops that run as one, what they
+        give, what runs them, your line. verbose: every pass and what it did; of each step also its
+        parts, the class of its bits, loads and stores, and why no other entry runs it."""
+        return self._engine.explain(verbose)
 
     def compile(self):
         """Generates all machine code now instead of at the first calls; what could not be, why."""

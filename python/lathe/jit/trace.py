@@ -344,11 +344,13 @@ class Traced(Captured):
 
     # ── looking inside ──────────────────────────────────────────────────────────────────────────
 
-    def explain(self):
-        """Every step with its source line, the primitive chosen, its bits, and the reasons; and the
-        lines that the graph holds several times, as the rounds of a loop that was written out."""
+    def explain(self, verbose=False):
+        """What the rewriter changed; a line for each step: the ops that run as one, what they give,
+        what runs them, your line; the lines that the graph holds several times, as the rounds of a
+        loop that was written out. verbose: of each step also its parts, the class of its bits,
+        loads and stores, and why no other entry of the table runs it."""
         eager = [f"{n} calls ran as they are: {why}\n" for why, n in self._eager.items()]
-        return "".join(eager) + self._engine.explain()
+        return "".join(eager) + self._engine.explain(verbose)
 
     def guards(self):
         """What has to be as it was for each program to serve a call: one list of texts each."""

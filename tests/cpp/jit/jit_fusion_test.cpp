@@ -25,6 +25,8 @@ using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 using Body = Outputs (*)(const Tensors&);
 
+std::string explained(const jit::Function& f) { return f.explain(ir::Detail::verbose); }
+
 /// Eager and the one program of `f` agree on these inputs, by the SIMD interpreter and by machine
 /// code, on one thread and on three.
 void expect_same(Body body, const Tensors& in, jit::Function& f) {
@@ -37,7 +39,7 @@ void expect_same(Body body, const Tensors& in, jit::Function& f) {
       for (size_t k = 0; k < got.size(); ++k)
         EXPECT_EQ(bytes(eager[k]), bytes(got[k]))
             << engine << " on " << threads << ", result " << k << "\n"
-            << f.explain();
+            << explained(f);
     }
 }
 
@@ -54,7 +56,7 @@ TEST(FusedRows, SoftmaxIsOneStepForAllShapes) {
   for (Shape shape : {Shape{3, 700}, Shape{1, 5}, Shape{40, 1}, Shape{0, 4}, Shape{513, 17}})
     expect_same(softmax, {normal(shape, 1)}, f);
   EXPECT_EQ(f.counts().traces, 1);
-  EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
+  EXPECT_EQ(count(explained(f), "tiled together by rows"), 5u) << explained(f);
 }
 
 TEST(FusedRows, ARowMayHaveSeveralAxes) {
@@ -63,7 +65,7 @@ TEST(FusedRows, ARowMayHaveSeveralAxes) {
     return {N::layer_norm(x[0], Shape{6, 7}, Arg(), Arg(), 1e-5)};
   };
   expect_same(body, {normal({4, 5, 6, 7}, 2)}, f);
-  EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
+  EXPECT_GE(count(explained(f), "tiled together by rows"), 4u) << explained(f);
 }
 
 TEST(FusedRows, WhatIsReadOutsideIsKept) {
@@ -86,7 +88,7 @@ TEST(FusedRows, ValuesOfRowsWithoutTheReducedAxisReadOthersByRow) {
     return {M::mul(x[0], again), M::add(x[0], S::unsqueeze(weighed, 1))};
   };
   expect_same(body, {normal({7, 7}, 3), normal({7}, 4)}, f);
-  EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
+  EXPECT_GE(count(explained(f), "tiled together by rows"), 4u) << explained(f);
 }
 
 TEST(FusedRows, RowsOfDifferentLengthsAreNoOneKernel) {
@@ -107,7 +109,7 @@ TEST(FusedRows, WhatFollowsAGroupRunsBehindIt) {
     return {y, other, R::cumsum(M::mul(y, x[0]), 0)};
   };
   expect_same(body, {normal({37, 600}, 5)}, f);
-  EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
+  EXPECT_EQ(count(explained(f), "tiled together by rows"), 5u) << explained(f);
 }
 
 TEST(FusedRows, SumsOverTheRowsBelongToThem) {
@@ -121,7 +123,7 @@ TEST(FusedRows, SumsOverTheRowsBelongToThem) {
   };
   for (Shape shape : {Shape{37, 600}, Shape{1700, 5}, Shape{1, 40}, Shape{0, 4}, Shape{520, 1}})
     expect_same(body, {normal(shape, 5), normal(shape, 6)}, f);
-  EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
+  EXPECT_EQ(count(explained(f), "own.reduce"), 0u) << explained(f);
 }
 
 TEST(FusedRows, RowsOfSeveralAxesAreSummed) {
@@ -133,7 +135,7 @@ TEST(FusedRows, RowsOfSeveralAxesAreSummed) {
   };
   for (Shape shape : {Shape{2, 5, 8}, Shape{1, 40, 3}, Shape{30, 1, 17}, Shape{1, 1, 33}})
     expect_same(body, {normal(shape, 7), normal({shape[2]}, 8)}, f);
-  EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
+  EXPECT_EQ(count(explained(f), "own.reduce"), 0u) << explained(f);
 }
 
 TEST(FusedRows, KnownSizesOfOneAreNoAxesOfRows) {
@@ -147,7 +149,7 @@ TEST(FusedRows, KnownSizesOfOneAreNoAxesOfRows) {
   for (Shape shape : {Shape{33}, Shape{600, 5}}) {
     jit::Function f("ones");
     expect_same(body, {normal(shape, 7)}, f);
-    EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
+    EXPECT_EQ(count(explained(f), "own.reduce"), 0u) << explained(f);
   }
 }
 
@@ -218,8 +220,8 @@ TEST(PackedConstants, HaveTheBitsOfEager) {
       for (size_t k = 0; k < got.size(); ++k)
         EXPECT_EQ(bytes(eager[k]), bytes(got[k])) << "result " << k << " for " << m << ", " << isa;
     }
-  EXPECT_EQ(count(f.explain(), "packed once, for all calls"), 5u) << f.explain();
-  EXPECT_EQ(count(f.explain(), "packed once a call"), 2u) << f.explain();  // x[0], read alike
+  EXPECT_EQ(count(explained(f), "packed once, for all calls"), 5u) << explained(f);
+  EXPECT_EQ(count(explained(f), "packed once a call"), 2u) << explained(f);  // x[0], read alike
 }
 
 TEST(Epilogues, AKernelFollowsItsContraction) {
@@ -233,7 +235,7 @@ TEST(Epilogues, AKernelFollowsItsContraction) {
          n = static_cast<int64_t>(rng() % 90);
     expect_same(body, {normal({m, k}, rng()), normal({k, n}, rng()), normal({n}, rng())}, f);
   }
-  EXPECT_EQ(count(f.explain(), "as its epilogue"), 1u) << f.explain();
+  EXPECT_EQ(count(explained(f), "as its epilogue"), 1u) << explained(f);
 }
 
 TEST(Epilogues, AConvolutionTooAndAVendorAfterwards) {
@@ -245,13 +247,13 @@ TEST(Epilogues, AConvolutionTooAndAVendorAfterwards) {
   {
     jit::Function f("conv");
     expect_same(body, in, f);
-    EXPECT_EQ(count(f.explain(), "as its epilogue"), 1u) << f.explain();
+    EXPECT_EQ(count(explained(f), "as its epilogue"), 1u) << explained(f);
   }
   // With ours switched off, whoever takes the product calls the kernel once at the end.
   FlagScope off(Flag::disabled, "own.gemm");
   jit::Function f("conv");
   Outputs eager = body(in), traced = f(in, body);
-  EXPECT_EQ(bytes(eager[0]), bytes(traced[0])) << f.explain();
+  EXPECT_EQ(bytes(eager[0]), bytes(traced[0])) << explained(f);
 }
 
 TEST(Epilogues, AProductThatOthersReadIsKept) {
@@ -261,7 +263,7 @@ TEST(Epilogues, AProductThatOthersReadIsKept) {
     return {M::tanh(y), R::sum(y, {Int(0)})};
   };
   expect_same(body, {normal({8, 5}, 11), normal({5, 6}, 12)}, f);
-  EXPECT_EQ(count(f.explain(), "as its epilogue"), 0u) << f.explain();
+  EXPECT_EQ(count(explained(f), "as its epilogue"), 0u) << explained(f);
 }
 
 /// As a text has it that no pass has rewritten: equal sizes by two names.

@@ -41,7 +41,7 @@ TEST(Jit, OneProgramServesAllShapes) {
     Outputs eager = layer(in), traced = f(in, layer);
     ASSERT_EQ(bytes(eager[0]), bytes(traced[0])) << m << " " << k << " " << n;
   }
-  EXPECT_EQ(f.counts().traces, 1) << f.explain();
+  EXPECT_EQ(f.counts().traces, 1) << f.explain(ir::Detail::verbose);
   EXPECT_EQ(f.counts().node_by_node, 0);
 }
 
@@ -122,7 +122,7 @@ TEST(Jit, FusesAndExplains) {
   Tensors in{normal({4, 8}, 1), normal({8, 16}, 2), normal({16}, 3)};
   f(in, layer);
   ASSERT_EQ(f.compiled().size(), 1u);
-  std::string text = f.explain();
+  std::string text = f.explain(ir::Detail::verbose);
   EXPECT_NE(text.find("group of 2 ops"), std::string::npos) << text;
   EXPECT_NE(text.find("chosen"), std::string::npos) << text;
 }

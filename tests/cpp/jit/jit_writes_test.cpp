@@ -40,7 +40,7 @@ std::string same_as_eager(Body body, const Tensors& in) {
       EXPECT_EQ(bytes(copies[k]), bytes(in[k])) << "round " << round << ", input " << k;
   }
   EXPECT_EQ(f.counts().traces, 1);
-  return f.explain();
+  return f.explain(ir::Detail::verbose);
 }
 
 int places(std::string_view explained) {

@@ -210,7 +210,7 @@ def test_freezing_folds_batch_norm_and_nothing_else_changes():
     frozen = lt.freeze(net, x)
     assert net.training and net.norm.training
     assert "batch norm" in frozen.note
-    assert "packed once, for all calls" in frozen.explain()
+    assert "packed once, for all calls" in frozen.explain(verbose=True)
     assert frozen.graph.count("convolution2d(") == 1
     for op in ("rsqrt(", "dropout(", "mul("):
         assert op not in frozen.graph
@@ -232,7 +232,7 @@ def test_a_frozen_program_is_saved_with_its_bits(tmp_path):
 
 
 def test_explain_names_every_step_with_line_primitive_and_reasons():
-    text = lt.freeze(trained_net(), lt.randn(2, 1, 8, 8)).explain()
+    text = lt.freeze(trained_net(), lt.randn(2, 1, 8, 8)).explain(verbose=True)
     assert "test_programs.py:" in text
     for word in (
         "convolution2d",

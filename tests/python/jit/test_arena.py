@@ -37,7 +37,9 @@ def test_what_lives_at_once_is_apart(seed):
     assert lt.equal(program(x), model(x))
     placed, least = program.counts["peak_bytes"], program.counts["least_bytes"]
     assert 0 < least <= placed <= 1.12 * least
-    said = re.search(r"intermediates: (\d+) bytes .* (\d+) live at one step", program.explain())
+    said = re.search(
+        r"intermediates: (\d+) bytes .* (\d+) live at one step", program.explain(verbose=True)
+    )
     assert [int(n) for n in said.groups()] == [placed, least]
 
 

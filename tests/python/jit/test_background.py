@@ -46,7 +46,7 @@ def test_bits_stay_the_same_when_the_code_is_there():
 def test_explain_waits_for_it():
     f = function(0.7773)
     f(lt.ones(100))
-    assert "generated (defined): chosen" in f.explain()
+    assert "generated (defined): chosen" in f.explain(verbose=True)
 
 
 def test_with_the_flag_engine_at_llvm_the_first_run_is_generated():

@@ -303,7 +303,7 @@ def test_graph_text_names_it():
     f = lt.trace(lambda x: lt.callback(sine, x, result=x))
     f(X)
     assert "= callback(<sine>, [%t0], [s0])" in f.graph
-    assert "callback of <sine>" in f.explain()
+    assert "callback of <sine>" in f.explain(verbose=True)
 
 
 # ── what it holds ───────────────────────────────────────────────────────────────────────────────

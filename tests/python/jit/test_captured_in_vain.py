@@ -26,7 +26,9 @@ def test_calls_that_are_all_different_run_as_they_are(capture):
         assert box == [n]
     counts = captured.counts
     assert counts["traces"] == 16 + 4  # and the 32nd, 64th, 128th and 256th of them
-    assert "280 calls ran as they are: what the code reads was another" in captured.explain()
+    assert "280 calls ran as they are: what the code reads was another" in captured.explain(
+        verbose=True
+    )
 
 
 def test_a_state_that_comes_back_is_served(capture):

@@ -104,7 +104,7 @@ def test_sizes_that_do_not_meet_are_eagers_error():
     with pytest.raises(lt.ShapeError, match="do not broadcast"):
         g(bad)
     assert g.counts["traces"] == 1
-    assert "2 calls ran as they are: a size that data decides" in g.explain()
+    assert "2 calls ran as they are: a size that data decides" in g.explain(verbose=True)
 
 
 def test_nothing_is_done_twice_where_a_call_is_left():

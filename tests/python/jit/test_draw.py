@@ -52,7 +52,7 @@ def test_names_lines_groups_and_kernels():
     lines = [about for _, texts, about, _ in found if texts[:1] == ["relu"]]
     assert lines and "test_draw.py:" in lines[0]
     # Each op has what runs it; the pointwise ops are one box that is a kernel.
-    explained = traced().explain()
+    explained = traced().explain(verbose=True)
     product = next(texts for _, texts, _, _ in found if texts[:1] == ["mm"])
     assert product[-1] in explained and "." in product[-1]
     groups = [place for kind, _, _, place in found if kind == "group"]

@@ -46,7 +46,7 @@ def steps_of(text):
 def explained(function, *args):
     traced = lt.trace(function)
     result = traced(*args)
-    return steps_of(traced.explain()), result
+    return steps_of(traced.explain(verbose=True)), result
 
 
 def choices_for(name, function, *args):
@@ -110,7 +110,7 @@ def test_every_step_of_a_frozen_network_has_reasons():
     lt.manual_seed(2)
     program = lt.freeze(SmallCNN(), lt.InputSpec((None, 1, 8, 8)))
     program(lt.randn(3, 1, 8, 8))
-    steps = steps_of(program.explain())
+    steps = steps_of(program.explain(verbose=True))
     reasons = check_steps(steps)
     assert len(steps) >= 4
     print(f"explained: a frozen network, {len(steps)} steps, {reasons} reasons")
@@ -216,11 +216,11 @@ def test_reason_not_compiled_yet(flag, tmp_path):
     flag("engine", "llvm")
     lt.save(layer, tmp_path / "layer.lathe", inputs=tuple(arguments()))
     program = lt.load(tmp_path / "layer.lathe")
-    kernel = steps_of(program.explain())[-1][1]
+    kernel = steps_of(program.explain(verbose=True))[-1][1]
     assert kernel["generated"] == ("defined", "not compiled yet")
     assert chosen(kernel) == "own.simd"
     program(*arguments())
-    assert chosen(steps_of(program.explain())[-1][1]) == "generated"
+    assert chosen(steps_of(program.explain(verbose=True))[-1][1]) == "generated"
 
 
 # ── what only another process can show ──────────────────────────────────────────────────────────
@@ -470,7 +470,7 @@ def test_what_a_trace_is_called():
     assert repr(f) == "<lathe.trace of Linear: traces=0, programs=0>"
     f(lt.ones(1, 2))
     assert repr(f) == "<lathe.trace of Linear: traces=1, programs=1>"
-    assert f.explain().startswith("Linear: ")
+    assert f.explain(verbose=True).startswith("Linear: ")
 
     @lt.script
     def step(x):
@@ -541,3 +541,70 @@ CANNOT_BE_FLIPPED = {"built without CUDA": test_reason_cuda_cannot_be_flipped_he
 def test_every_reason_of_the_catalogue_is_here():
     assert sorted(_lathe._reasons()) == sorted([*FLIPPED_BY, *CANNOT_BE_FLIPPED])
     print(f"explained: {len(FLIPPED_BY)} reasons flipped, {len(CANNOT_BE_FLIPPED)} cannot be")
+
+
+# ── a line a step ─────────────────────────────────────────────────────────────────────────────────
+
+LISTED = re.compile(
+    r" +(\d+)(?:-(\d+))?\. (.+) -> (.+?)    (no copy|[\w.+]+)(, in place)?(    # .+)?"
+)
+
+
+def attention(q, k, v):
+    return (q @ k.transpose(-2, -1) * 0.5).softmax(-1) @ v
+
+
+def looped(x, n):
+    return lt.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, x.tanh() * 2), (n * 0, x))
+
+
+def updated(x, y):
+    x.add_(y.exp())
+    return y * 2
+
+
+@pytest.mark.parametrize(
+    "function, inputs",
+    [
+        (layer, arguments),
+        (attention, lambda: [lt.randn(1, 2, 300, 16) for _ in range(3)]),
+        (looped, lambda: [lt.randn(4), lt.tensor(3)]),
+        (updated, lambda: [lt.randn(4), lt.randn(4)]),
+        (lambda x: lt.layer_norm(x, (8,)).softmax(-1).t().t(), lambda: [lt.randn(4, 8)]),
+    ],
+)
+def test_a_line_a_step_has_the_numbers_of_all_detail(function, inputs):
+    traced = lt.trace(function)
+    traced(*inputs())
+    text = traced.explain()
+    steps = [found for line in text.splitlines() if (found := LISTED.fullmatch(line))]
+    numbers = [n for s in steps for n in range(int(s[1]), int(s[2] or s[1]) + 1)]
+    verbose = steps_of(traced.explain(verbose=True))
+    assert numbers == list(range(1, len(verbose) + 1))
+    assert re.search(rf"^{len(steps)} steps?: ", text, re.MULTILINE)
+    for s in steps:
+        parts = [choices for _, choices in verbose[int(s[1]) - 1 : int(s[2] or s[1])]]
+        entries = {e for c in parts for e, (_, why) in c.items() if why.startswith("chosen")}
+        assert entries == set(s[5].split("+")) or s[5] == "no copy", s[0]
+    assert len(text) < len(traced.explain(verbose=True)) / 2
+
+
+def test_a_line_names_a_few_of_many_ops_and_what_it_writes():
+    def chain(x, y):
+        for _ in range(6):
+            x = (x + y).sin() * y
+        return x
+
+    traced = lt.trace(chain)
+    traced(lt.ones(3), lt.ones(3))
+    assert "1. add+sin+mul+add+sin+13 more -> f32[3]    " in traced.explain().replace("s0", "3")
+    traced = lt.trace(updated)
+    traced(lt.ones(3), lt.ones(3))
+    assert ", in place" in traced.explain()
+
+
+def test_unchanged_passes_are_told_in_all_detail_only():
+    traced = lt.trace(layer)
+    traced(*arguments())
+    assert "(unchanged)" in traced.explain(verbose=True)
+    assert "(unchanged)" not in traced.explain() and " ms " not in traced.explain()

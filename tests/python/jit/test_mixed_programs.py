@@ -79,7 +79,11 @@ def check(seeds):
         for _ in range(2):
             n = choose.choice([1, 2, 3, 5, 8, 17, 40])
             x, w = lt.randn(n, n), lt.randn(n, n) * 0.3
-            assert bits(captured(x, w)) == bits(program(x, w)), (seed, n, captured.explain())
+            assert bits(captured(x, w)) == bits(program(x, w)), (
+                seed,
+                n,
+                captured.explain(verbose=True),
+            )
         if seed % 4 == 0:
             x, w = x.requires_grad_(), w.requires_grad_()
             pairs = zip(gradients(program, x, w), gradients(captured, x, w))

@@ -401,7 +401,7 @@ def test_graph_text_and_explain():
     f = lt.trace(lambda x: (print(x), x * 2)[1])
     f(X)
     assert "ordered_callback(<print>" in f.graph
-    assert "ordered_callback of <print>" in f.explain()
+    assert "ordered_callback of <print>" in f.explain(verbose=True)
 
 
 # ── warnings ────────────────────────────────────────────────────────────────────────────────────

@@ -122,7 +122,7 @@ def test_forms_in_a_text():
     i = lt.tensor(1)
     program = lt.jit.parse(TEXT.format(form="{?a|b {t}|c}, {n}\\n", given="%i, %x, %i"))
     assert printed(program, X, i)[0] == "b tensor([ 1.5000, -2.0000]), 1\n"
-    assert program.explain().count("ordered_callback of <print>") == 1
+    assert program.explain(verbose=True).count("ordered_callback of <print>") == 1
     for wrong in ("{", "}", "|", "{t", "{x}", "{n:s}", "{n:1000d}", "{n:5.d}", "{?a|b", "\\\\",
                   "{?" * 70 + "}" * 70):  # fmt: skip
         with pytest.raises(lt.ValueError, match="this is no format"):

@@ -48,7 +48,9 @@ print(digest(*values))
 """
 # Every step with its choice, without the times of passes. What explain() says of code depends on
 # the instruction set.
-PLAN = r"hashlib.sha256(re.sub(r'\s+[\d.]+ ms', '', fast.explain()).encode()).hexdigest()"
+PLAN = (
+    r"hashlib.sha256(re.sub(r'\s+[\d.]+ ms', '', fast.explain(verbose=True)).encode()).hexdigest()"
+)
 
 
 def said(plan=PLAN, **env):

@@ -137,14 +137,14 @@ def test_a_loss_is_one_kernel():
     f = lt.trace(lambda x, y: ((x - y) ** 2).mean())
     x = lt.randn(100, 300)
     f(x, x * 2)
-    assert "go along one line of s0*s1 elements, by pieces of 8192" in f.explain()
+    assert "go along one line of s0*s1 elements, by pieces of 8192" in f.explain(verbose=True)
 
 
 def test_the_gradient_of_a_bias_is_one_kernel_with_what_it_sums():
     f = lt.trace(lambda x, y: ((z := x * (y > 0)), z.sum(0)))
     x = lt.randn(100, 300)
     f(x, x * 2)
-    assert "steps 1 to 2 are tiled together by rows" in f.explain()
+    assert "steps 1 to 2 are tiled together by rows" in f.explain(verbose=True)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -23,8 +23,8 @@ def test_a_rule_takes_the_place_of_what_it_fits():
     assert f(x).tolist() == [3.0, 2000.0]  # exp(1000) is infinite
     assert "exp" in f.graph and " exp(" not in f.optimised
     line = rule.at.rpartition(":")[2]
-    assert f"log(exp(x)) -> x ({__file__}:{line}, approximate) 1" in f.explain()
-    assert "user_rules" in f.explain()
+    assert f"log(exp(x)) -> x ({__file__}:{line}, approximate) 1" in f.explain(verbose=True)
+    assert "user_rules" in f.explain(verbose=True)
 
 
 def test_what_was_captured_before_keeps_its_program():

@@ -99,7 +99,12 @@ def check(seed, flag):
         eager = bits(program(*inputs))
         for name in ("llvm", "simd"):
             flag("engine", name)
-            assert bits(captured(*inputs)) == eager, (seed, name, shapes, captured.explain())
+            assert bits(captured(*inputs)) == eager, (
+                seed,
+                name,
+                shapes,
+                captured.explain(verbose=True),
+            )
         flag("engine", "auto")
 
 
@@ -140,7 +145,11 @@ def test_sums_both_ways(first, flag):
         captured = lt.trace(f)
         for _ in range(2):
             x = lt.randn(choose.randint(1, 9), choose.randint(1, 40))
-            assert bits([captured(x)]) == bits([f(x)]), (seed, x.shape, captured.explain())
+            assert bits([captured(x)]) == bits([f(x)]), (
+                seed,
+                x.shape,
+                captured.explain(verbose=True),
+            )
 
 
 READ_BESIDE = {

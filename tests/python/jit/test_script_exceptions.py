@@ -93,7 +93,9 @@ def test_raising_under_a_condition_of_data():
 
     s = outcomes(f, (f32(1, 2),), (f32(9, 2),), (f32(0, 0),))
     assert s.counts["traces"] == 1
-    assert "1 calls ran as they are: ScriptError: script: eager code raises" in s.explain()
+    assert "1 calls ran as they are: ScriptError: script: eager code raises" in s.explain(
+        verbose=True
+    )
 
 
 def test_asserts_with_messages():

@@ -176,7 +176,9 @@ def test_methods_and_gradients():
             same(scripted(f32(1, 2), n(k)), model(f32(1, 2), n(k)))
         assert scripted.counts["traces"] == 1
     same(gradients(model, scripted), gradients(model, model))
-    assert "function that calls itself" in scripted.explain()  # node by node, and it says so
+    assert "function that calls itself" in scripted.explain(
+        verbose=True
+    )  # node by node, and it says so
 
 
 def test_a_gradient_inside_is_refused():

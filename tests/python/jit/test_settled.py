@@ -105,7 +105,9 @@ def test_it_runs_once_and_says_so():
     for n in range(1, 4):
         f(x)
         assert (f.counts["op_runs"], f.counts["simd_runs"] + f.counts["generated_runs"]) == (1, n)
-    assert "computed once for each set of sizes, where it takes 64 KiB or less" in f.explain()
+    assert "computed once for each set of sizes, where it takes 64 KiB or less" in f.explain(
+        verbose=True
+    )
     drawn = lt.trace(lambda x: x + lt.rand(x.size(0)))
     drawn(x)
-    assert "computed once" not in drawn.explain()
+    assert "computed once" not in drawn.explain(verbose=True)

@@ -250,8 +250,8 @@ def test_a_guard_of_a_value_names_the_line():
     for r in (1.0, 2.0, 3.0):
         s["r"] = r
         f(X)
-    assert "test_trace_floats.py" in f.explain()
-    assert "is 3.0" in f.explain(), f.explain()
+    assert "test_trace_floats.py" in f.explain(verbose=True)
+    assert "is 3.0" in f.explain(verbose=True), f.explain(verbose=True)
 
 
 def test_a_comparison_is_a_guard():

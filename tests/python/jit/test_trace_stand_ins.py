@@ -146,7 +146,7 @@ def test_the_type_of_an_optimizers_setting(capture):
 def test_explain_says_who_asks():
     f = check(by_name, lt.trace)
     line = by_name.__code__.co_firstlineno + 1
-    assert f"test_trace_stand_ins.py:{line}" in f.explain(), f.explain()
+    assert f"test_trace_stand_ins.py:{line}" in f.explain(verbose=True), f.explain(verbose=True)
 
 
 class Net(nn.Module):

@@ -390,7 +390,9 @@ def test_parameters_built_in_the_first_call(capture):
     captured, seen = run(capture)
     assert seen == run(lambda m: m)[1]
     assert captured.counts["traces"] == 1
-    assert "1 calls ran as they are: a parameter or buffer is made" in captured.explain()
+    assert "1 calls ran as they are: a parameter or buffer is made" in captured.explain(
+        verbose=True
+    )
 
 
 def test_a_parameter_that_is_a_result_is_refused():

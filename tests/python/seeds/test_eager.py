@@ -288,7 +288,7 @@ def test_ea_14_sigmoid():
     lt.set_flag("engine", "llvm")
     try:
         y = traced(x)
-        explained = traced.explain()
+        explained = traced.explain(verbose=True)
     finally:
         lt.set_flag("engine", "auto")
     assert explained.count("generated (defined): chosen") == 1

@@ -251,7 +251,7 @@ def test_tr_14_printing():
     f(lt.ones(2, 3), lt.ones(3, 4), lt.ones(4))
     assert "graph " in f.graph and "mm(" in f.graph and "gelu_erf(" in f.graph
     assert "group" not in f.graph and "group 'pointwise'" in f.optimised
-    assert "own.gemm" in f.explain() and "generated" in f.explain()
+    assert "own.gemm" in f.explain(verbose=True) and "generated" in f.explain(verbose=True)
 
 
 class Encoder(nn.Module):
@@ -382,12 +382,16 @@ def test_dy_03_written_out():
     assert same(traced(x, 100), rounds(x, 100)) and same(
         scripted(x, lt.tensor(100)), traced(x, 100)
     )
-    grown = re.findall(r"written out (\d+) times, (\d+) of (\d+) nodes +(\S+)", traced.explain())
+    grown = re.findall(
+        r"written out (\d+) times, (\d+) of (\d+) nodes +(\S+)", traced.explain(verbose=True)
+    )
     line = rounds.__code__.co_firstlineno + 2
     assert [g[:3] for g in grown] == [("100", "300", "300")]
     assert grown[0][3].endswith(f"test_graph_modes.py:{line}")
-    assert "written out" not in scripted.explain() and scripted.graph.count("tanh(") == 1
-    assert "written out" not in lt.trace(lambda x: x * 2 + x * 3, (x,)).explain()
+    assert (
+        "written out" not in scripted.explain(verbose=True) and scripted.graph.count("tanh(") == 1
+    )
+    assert "written out" not in lt.trace(lambda x: x * 2 + x * 3, (x,)).explain(verbose=True)
 
 
 @shows(

@@ -321,7 +321,9 @@ def test_what_is_told_of_a_program_tells_of_its_functions():
     counts = called.counts
     assert counts["op_runs"] == 4 and counts["bindings"] == 2 and counts["peak_bytes"] >= 4000
     assert "kernel tanh" in called.loops and "@lathe_kernel" in called.vectors
-    assert called.explain().count("cumsum -> ") == 2 and "function @a:" in called.explain()
+    assert called.explain(verbose=True).count(
+        "cumsum -> "
+    ) == 2 and "function @a:" in called.explain(verbose=True)
     steps = [line.split()[0] for line in bare(called.instructions) if "  in b" in line]
     assert steps == ["call", "call", "cumsum", "tanh", "cumsum"]
     name, (_, nodes, _) = called._engine.picture(0, True)[3][0]
@@ -395,10 +397,10 @@ def test_ex_20_bound_early(flag):
     x, w = lt.randn(7, 8), lt.randn(8, 5)
     program(x, w)
     program.compile()
-    plan, bound = program.explain(), program.counts["bindings"]
+    plan, bound = program.explain(verbose=True), program.counts["bindings"]
     for _ in range(5):
         program(x, w)
-    assert program.explain() == plan and program.counts["bindings"] == bound
+    assert program.explain(verbose=True) == plan and program.counts["bindings"] == bound
     assert re.search(r"an element: \d+ loads, about \d+ operations, \d+ stores", plan)
 
 

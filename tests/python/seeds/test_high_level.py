@@ -524,8 +524,8 @@ def test_pr_10_one_graph_for_both():
         inference(x)
     names = []
     for f in (training, inference):
-        names.append(re.findall(r"(?m)^(\w+) +\d+ -> +\d+ nodes", f.explain()))
-        assert "own.gemm (defined): chosen" in f.explain()
+        names.append(re.findall(r"(?m)^(\w+) +\d+ -> +\d+ nodes", f.explain(verbose=True)))
+        assert "own.gemm (defined): chosen" in f.explain(verbose=True)
     assert set(names[0]) == set(names[1])
     assert training.graph.count("mm(") > inference.graph.count("mm(") == 1
 

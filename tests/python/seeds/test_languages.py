@@ -260,7 +260,7 @@ def test_ir_21_use_cases():
     frozen, plain = lt.freeze(net, spec), lt.jit.capture(net, (spec,))
 
     def passes(program):
-        return re.findall(r"(?m)^(\w+) +\d+ -> +\d+ nodes", program.explain())
+        return re.findall(r"(?m)^(\w+) +\d+ -> +\d+ nodes", program.explain(verbose=True))
 
     assert set(passes(frozen)) == set(passes(plain)) and "fuse_pointwise" in passes(plain)
     assert "batch norm" in frozen.note and plain.note == ""
