@@ -52,7 +52,7 @@ class Run {
   int pass(const Pass& p) { return pass(p.name, p.run); }
   int pass(std::string_view name, RunPass run) {
     if (rewrites_.off(name)) return 0;
-    PassReport r{std::string(name), 0, graph_.node_count(), 0, 0, {}};
+    PassReport r{std::string(name), 0, graph_.node_count(), 0, 0, {}, {}};
     double start = now();
     rewrites_.clear();
     r.changes = run(graph_, rewrites_);
@@ -60,6 +60,7 @@ class Run {
     r.nodes_after = graph_.node_count();
     for (const auto& [rule, count] : rewrites_.fired())
       if (rule != name) r.fired.emplace(rule, count);
+    r.notes = rewrites_.notes();
     report_.passes.push_back(std::move(r));
     return report_.passes.back().changes;
   }
@@ -136,6 +137,8 @@ std::string Report::print(Detail detail) const {
     if (detail == Detail::verbose)
       absl::StrAppend(&out, absl::StrFormat("%7.3f ms  ", p.milliseconds));
     absl::StrAppend(&out, what, "\n");
+    if (detail == Detail::verbose)
+      for (const std::string& note : p.notes) absl::StrAppend(&out, "      ", note, "\n");
   }
   return out;
 }

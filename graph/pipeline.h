@@ -18,10 +18,12 @@ struct PassReport {
   size_t nodes_before = 0, nodes_after = 0;
   double milliseconds = 0;
   std::map<std::string, int, std::less<>> fired;  // by rule, where the pass has rules
+  std::vector<std::string> notes;                 // what it left as it was, and why
 };
 struct Report {
   std::vector<PassReport> passes;
-  /// A line a pass that changed something; in all detail of each, with the time that it took.
+  /// A line a pass that changed something; in all detail of each, with the time that it took and
+  /// what it left as it was.
   std::string print(Detail detail) const;
 };
 

@@ -5,6 +5,7 @@
 // has a group of its own.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <optional>
@@ -21,7 +22,7 @@ struct Group {
   Shape domain;
   std::vector<Node*> members;
   absl::flat_hash_set<const Node*> set;
-  bool open = true;  // nothing outside has read what it computes
+  const Node* ended = nullptr;  // what outside has read what it computes: none may join any more
 
   bool has(const Value* v) const { return v->node() != nullptr && set.contains(v->node()); }
 };
@@ -70,6 +71,12 @@ bool takes_product(const Node* n) {
   });
 }
 
+/// "exp (model.py:7)"
+std::string named(const Node& n) {
+  const std::string what(n.is(Structure::op) ? n.op()->name() : name(n.structure()));
+  return n.site().known() ? absl::StrCat(what, " (", to_string(n.site()), ")") : what;
+}
+
 /// The groups of a block, and for each node that is in one, which.
 class Groups {
  public:
@@ -94,7 +101,7 @@ class Groups {
     all_[from] = {};
   }
   size_t make(Shape domain) {
-    all_.push_back({std::move(domain), {}, {}, true});
+    all_.push_back({std::move(domain), {}, {}, nullptr});
     return all_.size() - 1;
   }
   Group& operator[](size_t i) { return all_[i]; }
@@ -105,32 +112,51 @@ class Groups {
   absl::flat_hash_map<const Node*, size_t> at_;
 };
 
-std::vector<Group> find_groups(Block& block, const Graph& graph) {
+/// Why the node, which reads what the group makes, is no member of it; empty if it may be, for all
+/// but the number of its nodes and operands.
+std::string obstacle(const Group& g, const Node& n) {
+  if (g.ended != nullptr) return absl::StrCat(named(*g.ended), " needs what is made there before");
+  if (!identical(g.domain, n.out(0)->tensor().shape)) return "it has another shape";
+  if (takes_product(&n) && std::any_of(g.members.begin(), g.members.end(), takes_product))
+    return "what reads a product runs in that product's registers";
+  return {};
+}
+
+/// The note of a node that is not in the group that it reads from.
+void tell(const Node& n, const Group& g, std::string_view why, Rewrites& rewrites) {
+  for (const Value* v : n.in()) {
+    if (!g.has(v)) continue;
+    rewrites.left(
+        absl::StrCat(named(n), " is in another group than ", named(*v->node()), ": ", why));
+    return;
+  }
+}
+
+std::vector<Group> find_groups(Block& block, const Graph& graph, Rewrites& rewrites) {
   Groups groups;
   for (Node* n : block.nodes()) {
     bool may_join = pointwise(*n) && effects(*n, graph) == Effects::pure;
     std::optional<size_t> into;
     if (may_join) {
-      const Shape& domain = n->out(0)->tensor().shape;
-      const bool product = takes_product(n);
       for (size_t g : groups.making(n->in())) {
-        if (!groups[g].open || !identical(groups[g].domain, domain)) continue;
-        if (product &&
-            std::any_of(groups[g].members.begin(), groups[g].members.end(), takes_product))
-          continue;
-        if (!into && fits(groups[g], n)) {
-          into = g;
-        } else if (into && fits(joined(groups[*into], groups[g]), n)) {
-          // n reads both. Neither reads the other, or that one would be closed.
+        std::string why = obstacle(groups[g], *n);
+        if (why.empty() && !fits(into ? joined(groups[*into], groups[g]) : groups[g], n))
+          why = absl::StrCat("a group has at most ", kMostNodes, " ops and ", kMostOperands,
+                             " operands");
+        if (!why.empty())
+          tell(*n, groups[g], why, rewrites);
+        else if (into)  // n reads both. Neither reads the other, or that one would have ended.
           groups.join(*into, g);
-        }
+        else
+          into = g;
       }
     }
     // Whoever else n reads from must be computed before n.
     Values read = n->in();
     for (const Block* inner : n->blocks())
       for (Value* v : free_values(*inner)) read.push_back(v);
-    for (size_t g : groups.making(read)) groups[g].open &= into == g;
+    for (size_t g : groups.making(read))
+      if (into != g && groups[g].ended == nullptr) groups[g].ended = n;
     if (may_join) groups.add_to(into ? *into : groups.make(n->out(0)->tensor().shape), n);
   }
   return groups.take();
@@ -170,7 +196,7 @@ int fuse(Graph& graph, Block& block, Rewrites& rewrites) {
   for (Node* n : block.nodes())
     if (!n->is(Structure::group))
       for (Block* inner : n->blocks()) made += fuse(graph, *inner, rewrites);
-  for (const Group& g : find_groups(block, graph)) {
+  for (const Group& g : find_groups(block, graph, rewrites)) {
     if (g.members.size() < 2 || !rewrites.allow("fuse_pointwise")) continue;
     make_group(graph, g);
     ++made;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/flags.h"
 
@@ -26,12 +27,19 @@ class Rewrites {
   bool off(std::string_view name) const;
   /// Changes by name, since clear().
   const std::map<std::string, int, std::less<>>& fired() const { return fired_; }
-  void clear() { fired_.clear(); }
+  /// What was left as it was, and why, for who asks about it afterwards.
+  void left(std::string note) { notes_.push_back(std::move(note)); }
+  const std::vector<std::string>& notes() const { return notes_; }
+  void clear() {
+    fired_.clear();
+    notes_.clear();
+  }
 
  private:
   bool all_off_, keeps_histories_ = false;
   int64_t limit_;
   std::map<std::string, int, std::less<>> fired_;
+  std::vector<std::string> notes_;
   std::set<std::string, std::less<>> without_;
 };
 

@@ -348,7 +348,7 @@ class Traced(Captured):
         """What the rewriter changed; a line for each step: the ops that run as one, what they give,
         what runs them, your line; the lines that the graph holds several times, as the rounds of a
         loop that was written out. verbose: of each step also its parts, the class of its bits,
-        loads and stores, and why no other entry of the table runs it."""
+        loads and stores, why no other entry of the table runs it, and why groups end."""
         eager = [f"{n} calls ran as they are: {why}\n" for why, n in self._eager.items()]
         return "".join(eager) + self._engine.explain(verbose)
 

@@ -608,3 +608,30 @@ def test_unchanged_passes_are_told_in_all_detail_only():
     traced(*arguments())
     assert "(unchanged)" in traced.explain(verbose=True)
     assert "(unchanged)" not in traced.explain() and " ms " not in traced.explain()
+
+
+@pytest.mark.parametrize(
+    "function, reader, maker, why",
+    [
+        (lambda x, w: x.exp() * x.exp().sum(0), "mul", "exp", "sum {} needs what is made there"),
+        (lambda x, w: x.exp() + x[0].sin(), "add", "sin", "it has another shape"),
+        (lambda x, w: (x @ w).exp() + (w @ x).sin(), "sin", "mm", None),
+        (lambda x, w: ((x @ w).exp() + w) * (w @ x), "mul", "add", "what reads a product runs in"),
+    ],
+)
+def test_why_a_group_ends(function, reader, maker, why):
+    traced = lt.trace(function)
+    traced(lt.ones(3, 3), lt.ones(3, 3))
+    notes = [
+        line for line in traced.explain(verbose=True).splitlines() if "is in another group" in line
+    ]
+    place = rf"\({re.escape(__file__)}:\d+\)"
+    if why is None:
+        assert not notes
+        return
+    (note,) = notes
+    wanted = re.escape(why).replace(r"\{\}", place)
+    assert re.match(
+        rf" +{reader} {place} is in another group than {maker} {place}: {wanted}", note
+    ), note
+    assert "is in another group" not in traced.explain()
