@@ -1,8 +1,9 @@
 // Groups grow down the block: a group stands where its last member stood, so a member may join as
-// long as nothing between uses what the group computes. That is all there is to legality; profit is
-// simple too, as every fused edge saves a round trip through memory. One thing saves more: what
-// reads a product runs while the product's elements are in registers, so each product of a long sum
-// has a group of its own.
+// long as nothing between uses what the group computes. Once something does the group stays where
+// it is, and whoever else reads nothing that is made later may still move up into it. That is all
+// there is to legality; profit is simple too, as every fused edge saves a round trip through
+// memory. One thing saves more: what reads a product runs while the product's elements are in
+// registers, so each product of a long sum has a group of its own.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/ir/arguments.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -22,7 +24,8 @@ struct Group {
   Shape domain;
   std::vector<Node*> members;
   absl::flat_hash_set<const Node*> set;
-  const Node* ended = nullptr;  // what outside has read what it computes: none may join any more
+  Node* last = nullptr;         // where it stands
+  const Node* ended = nullptr;  // what outside reads what it computes: it stands there for good
 
   bool has(const Value* v) const { return v->node() != nullptr && set.contains(v->node()); }
 };
@@ -52,6 +55,7 @@ void add(Group& g, Node* n) {
   g.set.insert(n);
 }
 
+/// Of two that the next node joins, too: it is where both stand.
 Group joined(Group a, const Group& b) {
   for (Node* n : b.members) add(a, n);
   return a;
@@ -77,9 +81,20 @@ std::string named(const Node& n) {
   return n.site().known() ? absl::StrCat(what, " (", to_string(n.site()), ")") : what;
 }
 
+/// Does it name a size or a number that something in the block may say?
+bool names_symbols(const Node& n) {
+  bool found = false;
+  for_each_int(n.attrs(), [&](Int e) { found = found || !symbols_of(e).empty(); });
+  return found;
+}
+
 /// The groups of a block, and for each node that is in one, which.
 class Groups {
  public:
+  explicit Groups(const Block& block) : block_(block) {
+    for (const Node* n : block.nodes()) places_.emplace(n, places_.size());
+  }
+
   /// Those that make any of the values, in ascending order, each once.
   std::vector<size_t> making(absl::Span<Value* const> values) const {
     std::vector<size_t> out;
@@ -93,7 +108,15 @@ class Groups {
   }
   void add_to(size_t group, Node* n) {
     add(all_[group], n);
+    if (all_[group].ended == nullptr) all_[group].last = n;
     at_[n] = group;
+  }
+  /// Is all that n reads there where an ended group stands, or made by the group?
+  bool may_move_up(const Node& n, const Group& g) const {
+    return !names_symbols(n) && std::all_of(n.in().begin(), n.in().end(), [&](const Value* v) {
+      return g.has(v) || v->node() == nullptr || v->node()->parent() != &block_ ||
+             stands_before(v->node(), g);
+    });
   }
   void join(size_t into, size_t from) {
     all_[into] = joined(std::move(all_[into]), all_[from]);
@@ -101,21 +124,32 @@ class Groups {
     all_[from] = {};
   }
   size_t make(Shape domain) {
-    all_.push_back({std::move(domain), {}, {}, nullptr});
+    all_.push_back({.domain = std::move(domain)});
     return all_.size() - 1;
   }
   Group& operator[](size_t i) { return all_[i]; }
   std::vector<Group> take() { return std::move(all_); }
 
  private:
+  bool stands_before(const Node* n, const Group& g) const {
+    if (const auto in = at_.find(n); in != at_.end()) {
+      if (all_[in->second].ended == nullptr) return false;  // it may end up anywhere below
+      n = all_[in->second].last;
+    }
+    return places_.at(n) < places_.at(g.last);
+  }
+
+  const Block& block_;
   std::vector<Group> all_;
-  absl::flat_hash_map<const Node*, size_t> at_;
+  absl::flat_hash_map<const Node*, size_t> at_, places_;
 };
 
 /// Why the node, which reads what the group makes, is no member of it; empty if it may be, for all
-/// but the number of its nodes and operands.
-std::string obstacle(const Group& g, const Node& n) {
-  if (g.ended != nullptr) return absl::StrCat(named(*g.ended), " needs what is made there before");
+/// but the number of its nodes and operands. `into`: the group that it joins already.
+std::string obstacle(const Groups& groups, const Group& g, const Node& n, const Group* into) {
+  for (const Group* one : {&g, into})
+    if (one != nullptr && one->ended != nullptr && (into != nullptr || !groups.may_move_up(n, g)))
+      return absl::StrCat(named(*one->ended), " needs what is made there before");
   if (!identical(g.domain, n.out(0)->tensor().shape)) return "it has another shape";
   if (takes_product(&n) && std::any_of(g.members.begin(), g.members.end(), takes_product))
     return "what reads a product runs in that product's registers";
@@ -133,13 +167,13 @@ void tell(const Node& n, const Group& g, std::string_view why, Rewrites& rewrite
 }
 
 std::vector<Group> find_groups(Block& block, const Graph& graph, Rewrites& rewrites) {
-  Groups groups;
+  Groups groups(block);
   for (Node* n : block.nodes()) {
     bool may_join = pointwise(*n) && effects(*n, graph) == Effects::pure;
     std::optional<size_t> into;
     if (may_join) {
       for (size_t g : groups.making(n->in())) {
-        std::string why = obstacle(groups[g], *n);
+        std::string why = obstacle(groups, groups[g], *n, into ? &groups[*into] : nullptr);
         if (why.empty() && !fits(into ? joined(groups[*into], groups[g]) : groups[g], n))
           why = absl::StrCat("a group has at most ", kMostNodes, " ops and ", kMostOperands,
                              " operands");
@@ -164,7 +198,7 @@ std::vector<Group> find_groups(Block& block, const Graph& graph, Rewrites& rewri
 
 void make_group(Graph& graph, const Group& g) {
   std::vector<Value*> inputs = inputs_of(g), outputs = outputs_of(g);
-  Node* last = g.members.back();
+  Node* last = g.last;
   InsertAt here(graph, last);
   Operands operands;
   operands.push(Operands::Item(Arg("pointwise")));

@@ -29,6 +29,16 @@ bool divide_by_power_of_two(Match& m) {
 
 bool real_x(Match& m) { return m.is_tensor("x") && !is_complex(m.dtype("x")); }
 
+/// A small whole number, which every dtype has: a tensor filled with it is that number.
+bool whole_c(Match& m) {
+  if (m.is_value("c") || !real_x(m)) return false;
+  const Arg& c = m.literal("c");
+  const bool whole = c.tag == Tag::integer && c.integer().known();
+  if (!whole && c.tag != Tag::real) return false;
+  const double v = whole ? static_cast<double>(c.integer().value()) : c.real().value();
+  return v >= 0 && v <= 8 && v == std::floor(v) && !std::signbit(v);
+}
+
 constexpr Rule kRules[] = {
     {"conj_of_real", Exactness::exact, "conj(x)", "x", real_x},
     {"mul_by_one", Exactness::exact, "mul(x, 1)", "x"},
@@ -40,6 +50,12 @@ constexpr Rule kRules[] = {
     {"sub_zero", Exactness::exact, "sub(x, 0)", "x"},
     {"sub_zero_real", Exactness::exact, "sub(x, 0.0)", "x"},
     {"div_to_mul", Exactness::exact, "div(x, c)", "mul(x, r)", divide_by_power_of_two},
+    {"add_of_filled", Exactness::exact, "add(full(s, c, dtype=a, device=b), x)", "add(x, c)",
+     whole_c},
+    {"add_filled", Exactness::exact, "add(x, full(s, c, dtype=a, device=b))", "add(x, c)", whole_c},
+    {"mul_of_filled", Exactness::exact, "mul(full(s, c, dtype=a, device=b), x)", "mul(x, c)",
+     whole_c},
+    {"mul_filled", Exactness::exact, "mul(x, full(s, c, dtype=a, device=b))", "mul(x, c)", whole_c},
     {"neg_of_neg", Exactness::exact, "neg(neg(x))", "x"},
     {"abs_of_abs", Exactness::exact, "abs(abs(x))", "abs(x)"},
     {"abs_of_neg", Exactness::exact, "abs(neg(x))", "abs(x)"},

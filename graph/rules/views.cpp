@@ -61,12 +61,31 @@ bool is_read_turned(Match& m) {
          promised(product) == Bits::defined;
 }
 
-/// r: the shape of the result, where what is asked for may say -1 or leave a size as it is.
-bool shape_of_result(Match& m) {
+/// r: the shape of the result.
+bool bind_shape(Match& m) {
   const Shape& shape = m.root()->out(0)->tensor().shape;
   std::vector<Arg> r(shape.begin(), shape.end());
   m.bind("r", Arg(ArgList{r.data(), r.size()}));
-  return !m.is_value("t");
+  return true;
+}
+
+/// The same, where what is asked for may say -1 or leave a size as it is.
+bool shape_of_result(Match& m) { return bind_shape(m) && !m.is_value("t"); }
+
+/// What was written, [a, b), and what is read, [e, f), have no element in common. Only what is
+/// known: places from 0 on, in an order that the graph states.
+bool apart(Match& m) {
+  const auto place = [&](std::string_view name) -> std::optional<Int> {
+    if (m.is_value(name) || m.literal(name).tag != Tag::integer) return std::nullopt;
+    return m.literal(name).integer();
+  };
+  const auto known = [](Int least, Int most) {
+    return SymScope::current()->prove(Relation::le, least, most) == SymScope::Truth::yes;
+  };
+  const std::optional<Int> a = place("a"), b = place("b"), e = place("e"), f = place("f");
+  if (!a || !b || !e || !f) return false;
+  return known(0, *a) && known(0, *b) && known(0, *e) && known(0, *f) &&
+         (known(*b, *e) || known(*f, *a));
 }
 
 /// One value everywhere, divided by a number (the gradient of a mean): made in the shape it is
@@ -96,10 +115,15 @@ constexpr Rule kRules[] = {
      "expand(div(full(s, c, dtype=a, device=b), n), t)", "div(full(r, c, dtype=a, device=b), n)",
      by_number},
     {"squeeze_of_unsqueeze", Exactness::exact, "squeeze(unsqueeze(x, d), dim=e)", "x"},
+    {"slice_of_full", Exactness::exact, "slice(full(s, c, dtype=a, device=b), d, start=e, end=f)",
+     "full(r, c, dtype=a, device=b)", bind_shape},
     {"slice_to_nothing", Exactness::exact, "slice(x, d, start=a, end=b)", "x"},
     {"clone_of_packed", Exactness::exact, "clone(x)", "x", packed_x},
     {"slice_of_put", Exactness::exact,
      "slice(slice_put(x, v, d, start=a, end=b, step=c), d, start=a, end=b, step=c)", "v"},
+    {"slice_beside_put", Exactness::exact,
+     "slice(slice_put(x, v, d, start=a, end=b), d, start=e, end=f)", "slice(x, d, start=e, end=f)",
+     apart},
     {"put_of_put", Exactness::exact,
      "slice_put(slice_put(x, v, d, start=a, end=b, step=c), w, d, start=a, end=b, step=c)",
      "slice_put(x, w, d, start=a, end=b, step=c)"},

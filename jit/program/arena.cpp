@@ -134,7 +134,7 @@ class ArenaPlanner {
 
   /// Do sizes alone say what the step gives? `settled`: the slots of which that is known.
   bool said_by_sizes(const Step& s, const Slots& settled) const {
-    if (s.kind == Step::Kind::structure || s.dynamic || s.epilogue || s.panels ||
+    if (s.kind == Step::Kind::structure || s.blank || s.dynamic || s.epilogue || s.panels ||
         !s.symbols.empty() || s.types.empty())
       return false;
     bool pure = true;

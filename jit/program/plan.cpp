@@ -34,6 +34,7 @@ class Planner {
     p_.slots_ = next_slot_;
     find_made();
     find_tail();
+    find_blanks(p_.steps_, **scope_);
     plan_memory();
   }
 

@@ -380,6 +380,10 @@ bool Runner::Rounds::same_each_round(const Step& s, const Number& n) const {
 bool Runner::Rounds::repeat(Act& act) {
   const Step& s = block_.steps[act.step];
   const Bound::OfStep& b = bound_[act.step];
+  if (s.blank) {
+    act.kind = Act::Kind::blank;
+    return true;
+  }
   if (s.kind != Step::Kind::kernel ||
       !absl::c_all_of(s.kernel->numbers(), [&](const Number& n) { return same_each_round(s, n); }))
     return false;
@@ -415,6 +419,8 @@ void Runner::Rounds::run_act(const Act& act, int64_t round) {
       return;
     case Act::Kind::put:
       put_act(act, round);
+      return;
+    case Act::Kind::blank:
       return;
     case Act::Kind::step: {
       const Step& s = block_.steps[act.step];

@@ -31,7 +31,7 @@ class Runner::Rounds {
   };
   /// What a round does, in order: a step, an address, or a copy to one.
   struct Act {
-    enum class Kind : uint8_t { step, kernel, call, view, put };
+    enum class Kind : uint8_t { step, kernel, call, view, put, blank };
     Kind kind;
     size_t step;
     int to = 0, from = 0, value = 0;  // slots

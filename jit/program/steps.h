@@ -29,6 +29,8 @@ struct Step {
   bool elided = false;
   Types types;           // of the results, over symbols
   bool dynamic = false;  // mentions symbols that only running gives a value
+  /// A fill, of which no element is read before all are overwritten: nothing runs.
+  bool blank = false;
   /// Sizes alone say what it gives: positions, masks. A context computes it once for each set of
   /// them, where it is small enough to be kept from call to call.
   bool settled = false;
@@ -123,6 +125,10 @@ using Slots = absl::flat_hash_set<int>;
 inline bool all_in(const std::vector<int>& some, const Slots& slots) {
   return std::all_of(some.begin(), some.end(), [&](int k) { return slots.contains(k); });
 }
+
+/// Says of the steps, and of those in their blocks, which are `blank`. `scope`: what the graph
+/// states about sizes.
+void find_blanks(std::vector<Step>& steps, const SymScope& scope);
 
 /// Which value operand k of a contraction is, and as what its op reads it: steps of one name are
 /// given the same packed form (each step of an unrolled recurrent network).
