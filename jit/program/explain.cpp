@@ -152,10 +152,15 @@ std::string title(const ir::Node& n) {
   return head(n, name(n.structure()));
 }
 
+/// In place of an entry's name: of a fill that nobody would see.
+constexpr std::string_view kBlank = "own.blank";
+
 /// A step's lines after its title.
 std::string body(const Step& s, bool whole) {
   const bool host = s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none;
   if (host) return "";  // its title names who runs it
+  if (s.blank)
+    return indent(absl::StrCat(kBlank, " (defined): chosen (1 of 1: what is made is overwritten)"));
   return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
 }
 
@@ -238,6 +243,7 @@ std::string entry_of(const Step& s, bool whole) {
   if (s.kind == Step::Kind::structure) return "own.structure";
   if (s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none)
     return s.node->literal(0).function_->is_data() ? "own.print" : "Python";
+  if (s.blank) return std::string(kBlank);
   if (s.kind == Step::Kind::kernel) {
     const bool moved = whole && s.kernel->moves(wanted_engine());
     return std::string(name_of(moved ? Engine::moved : engine_of(*s.kernel)));
@@ -300,12 +306,16 @@ std::string entries_of(const Step& s) {
   return absl::StrJoin(all, "+");
 }
 
-/// What a step gives: of a product with an epilogue, what that does.
+constexpr size_t kMostResults = 4;
+
+/// " -> " what a step gives: of a product with an epilogue, what that does; some of much.
 std::string results_text(const Step& s) {
   const Step& last = s.epilogue ? *s.epilogue : s;
-  std::vector<std::string> all;
-  for (size_t k = 0; k < last.out.size(); ++k) all.push_back(text_of(result(last, k)));
-  return absl::StrJoin(all, ", ");
+  const size_t all = last.out.size(), shown = all <= kMostResults ? all : kMostResults - 1;
+  std::vector<std::string> texts;
+  for (size_t k = 0; k < shown; ++k) texts.push_back(text_of(result(last, k)));
+  if (shown < all) texts.push_back(absl::StrCat(all - shown, " more"));
+  return texts.empty() ? "" : absl::StrCat(" -> ", absl::StrJoin(texts, ", "));
 }
 
 /// How many lines of numbers of their own a step has in all detail, without what is in its blocks.
@@ -315,6 +325,12 @@ int parts_of(const Step& s) {
     parts += part.rows ? static_cast<int>(part.rows->members.size()) : 1;
   });
   return parts;
+}
+
+/// Of a structure with two blocks.
+std::string_view block_name(const ir::Node& n, size_t block) {
+  if (n.is(ir::Structure::if_)) return block == 0 ? "then" : "else";
+  return block == 0 ? "while" : "do";
 }
 
 using Entries = std::map<std::string, int>;  // how many steps each runs
@@ -327,12 +343,14 @@ void list_steps(absl::Span<const Step> steps, int depth, std::string& out, int& 
     number += parts;
     ++entries[entry];
     const std::string line =
-        absl::StrCat(first, parts > 1 ? absl::StrCat("-", number) : "", ". ", shortened(s), " -> ",
+        absl::StrCat(first, parts > 1 ? absl::StrCat("-", number) : "", ". ", shortened(s),
                      results_text(s), "    ", entry, s.replaces.empty() ? "" : ", in place");
-    absl::StrAppend(&out, std::string(static_cast<size_t>(2 * depth), ' '),
-                    with_site(line, *s.node), "\n");
-    for (const Step::Inner& inner : s.blocks)
-      list_steps(inner.steps, depth + 1, out, number, entries);
+    const std::string margin(static_cast<size_t>(2 * depth), ' ');
+    absl::StrAppend(&out, margin, with_site(line, *s.node), "\n");
+    for (size_t k = 0; k < s.blocks.size(); ++k) {
+      if (s.blocks.size() > 1) absl::StrAppend(&out, margin, block_name(*s.node, k), ":\n");
+      list_steps(s.blocks[k].steps, depth + 1, out, number, entries);
+    }
   }
 }
 
@@ -347,8 +365,9 @@ std::string listed(absl::Span<const Step> steps) {
   const auto pair = [](std::string* s, const auto& one) {
     absl::StrAppend(s, one.first, " ", one.second);
   };
-  absl::StrAppend(&out, count, count == 1 ? " step" : " steps", entries.empty() ? "" : ": ",
-                  absl::StrJoin(entries, ", ", pair), "\n");
+  absl::StrAppend(&out, count, count == 1 ? " step" : " steps",
+                  number > count ? absl::StrCat(" of ", number, " parts") : "",
+                  entries.empty() ? "" : ": ", absl::StrJoin(entries, ", ", pair), "\n");
   return out;
 }
 

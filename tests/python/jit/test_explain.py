@@ -546,7 +546,7 @@ def test_every_reason_of_the_catalogue_is_here():
 # ── a line a step ─────────────────────────────────────────────────────────────────────────────────
 
 LISTED = re.compile(
-    r" +(\d+)(?:-(\d+))?\. (.+) -> (.+?)    (no copy|[\w.+]+)(, in place)?(    # .+)?"
+    r" +(\d+)(?:-(\d+))?\. (.+?)(?: -> (.+?))?    (no copy|[\w.+]+)(, in place)?(    # .+)?"
 )
 
 
@@ -581,12 +581,24 @@ def test_a_line_a_step_has_the_numbers_of_all_detail(function, inputs):
     numbers = [n for s in steps for n in range(int(s[1]), int(s[2] or s[1]) + 1)]
     verbose = steps_of(traced.explain(verbose=True))
     assert numbers == list(range(1, len(verbose) + 1))
-    assert re.search(rf"^{len(steps)} steps?: ", text, re.MULTILINE)
+    assert re.search(rf"^{len(steps)} steps?(?: of {len(verbose)} parts)?: ", text, re.MULTILINE)
     for s in steps:
         parts = [choices for _, choices in verbose[int(s[1]) - 1 : int(s[2] or s[1])]]
         entries = {e for c in parts for e, (_, why) in c.items() if why.startswith("chosen")}
         assert entries == set(s[5].split("+")) or s[5] == "no copy", s[0]
     assert len(text) < len(traced.explain(verbose=True)) / 2
+
+
+def test_a_line_names_the_blocks_of_a_structure_and_a_few_of_many_results():
+    traced = lt.trace(looped)
+    traced(lt.randn(4), lt.tensor(3))
+    assert [line for line in traced.explain().splitlines() if line.endswith(":")] == [
+        "  while:", "  do:"
+    ]  # fmt: skip
+    five = lt.sin, lt.cos, lt.exp, lt.tanh, lt.sqrt
+    traced = lt.trace(lambda x: tuple(f(x * 2) for f in five))
+    traced(lt.ones(3))
+    assert " -> f32[s0], f32[s0], f32[s0], 2 more    " in traced.explain()
 
 
 def test_a_line_names_a_few_of_many_ops_and_what_it_writes():
