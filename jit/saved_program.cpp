@@ -7,6 +7,7 @@
 
 #include "autodiff/gradient_graph.h"
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
 #include "core/dispatch/backend.h"
 #include "core/dispatch/fn.h"
 #include "core/op/host_function.h"
@@ -138,6 +139,13 @@ void SavedProgram::check_sizes(const ir::Data& inputs) const {
   }
 }
 
+/// What the function writes with gradients on it refuses to write to a leaf.
+void SavedProgram::check_writes(const ir::Data& inputs) const {
+  for (const ir::Write& w : captured_.writes())
+    if (w.value->node() == nullptr || !w.value->node()->detached())
+      require_assignable(inputs[w.input->index()].tensor());
+}
+
 // ── running ─────────────────────────────────────────────────────────────────────────────────────
 
 ir::Data SavedProgram::run(const ir::Data& inputs) const {
@@ -152,6 +160,7 @@ ir::Data SavedProgram::run(const ir::Data& inputs) const {
   check(inputs);
   const std::vector<int> wrt =
       thread_state().grad_enabled ? tracked_inputs(inputs) : std::vector<int>();
+  if (!wrt.empty()) check_writes(inputs);
   return wrt.empty() ? program_->run(inputs) : tracked(wrt, inputs)->run(inputs);
 }
 

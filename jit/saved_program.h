@@ -79,6 +79,7 @@ class SavedProgram {
   void check(const ir::Data& inputs) const;
   void check_input(size_t i, const ir::Datum& given) const;
   void check_sizes(const ir::Data& inputs) const;
+  void check_writes(const ir::Data& inputs) const;
   /// What there is to say of input i if it is not of the captured kind or sizes.
   ErrorParts misfit(size_t i, const ir::Datum& given) const;
 

@@ -142,6 +142,10 @@ Type Tracer::result_type(const Value* parameter, uint32_t first_symbol) {
 
 Data Tracer::loop_results(Node* node, const LoopPlan& plan, Tensors tracked,
                           const Values& parameters, uint32_t first_symbol) {
+  for (const Datum& d : plan.start)
+    if (d.is_tensor() && d.tensor().requires_grad() && thread_state().grad_enabled)
+      tracked.push_back(d.tensor());
+  const Origins from = origins(tracked);  // as they are before the writes are put back
   Data out;
   size_t k = 0;
   for (size_t i = 0; i < plan.start.size(); ++i) {
@@ -159,10 +163,7 @@ Data Tracer::loop_results(Node* node, const LoopPlan& plan, Tensors tracked,
   }
   for (const Tensor& t : plan.written)
     set_now(t, graph_.add_result(node, result_type(parameters[k++], first_symbol)));
-  for (const Datum& d : plan.start)
-    if (d.is_tensor() && d.tensor().requires_grad() && thread_state().grad_enabled)
-      tracked.push_back(d.tensor());
-  pass_history(node->structure(), node, tracked, out, plan.written);
+  pass_history(node->structure(), node, tracked, out, plan.written, from);
   return out;
 }
 

@@ -217,7 +217,7 @@ std::optional<Data> Tracer::record_recursion(std::string name, LoopBody body, co
     for (const Datum& d : start)
       if (d.tensor().requires_grad() && thread_state().grad_enabled)
         made.tracked.push_back(d.tensor());
-    pass_history(Structure::call, nullptr, made.tracked, out, {});
+    pass_history(Structure::call, nullptr, made.tracked, out, {}, {});
     return out;
   }
   throw TraceError({.op = r.name,

@@ -83,9 +83,11 @@ Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()>
   frames_.push_back({.block = &block});
   BlockResult r;
   auto leave = [&] {
+    // First all of them: what shares memory with another has that one's value.
+    for (const Before& before : frames_.back().before)
+      r.writes.emplace_back(before.tensor, now(before.tensor));
     for (Before& before : frames_.back().before) {
       const Tensor& t = before.tensor;
-      r.writes.emplace_back(t, now(t));
       set_now(t, before.value);
       t.impl()->autograd = std::move(before.history);
       t.impl()->requires_grad = before.requires_grad;
@@ -133,6 +135,26 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
   if (!others.empty()) chosen_.push_back({t, std::move(others)});
 }
 
+void Tracer::note_picked(const Tensor& t, const Tensor& x, std::function<void(const Tensor&)> put) {
+  note_chosen(t, {root_of(x)});
+  chosen_.back().put = std::move(put);
+}
+
+bool Tracer::put_picked(const Tensor& written, const Tensor& value) {
+  const auto it = std::find_if(chosen_.begin(), chosen_.end(), [&](const Chosen& c) {
+    return c.put && !c.stale && same(c.tensor, written);
+  });
+  // With gradients the order in which they arrive would be another one than that of a view.
+  if (it == chosen_.end() || written.requires_grad() || value.requires_grad() ||
+      has_history(written) || may_have_history(value))
+    return false;
+  const auto at = static_cast<size_t>(it - chosen_.begin());
+  const auto put = it->put;  // a write may note more that is chosen
+  put(value);
+  chosen_[at].stale = false;  // it has what it wrote
+  return true;
+}
+
 Tensor Tracer::aliased(const Tensor& t) {
   Value* v = without_history(t);
   GradMode no_grad(false);
@@ -176,14 +198,15 @@ void Tracer::refuse_stale(const Tensor& t) const {
   }
 }
 
-void Tracer::check_chosen(const Tensor& written) {
+void Tracer::check_chosen(const Tensor& written, bool put) {
   for (Chosen& c : chosen_) {
-    if (same(c.tensor, written))
+    if (same(c.tensor, written) && !put)
       throw TraceError({.problem =
                             "a tensor is written that may share the memory of others: it was "
                             "chosen by data, carried by a loop, or detached",
                         .got = lathe::to_string(type_of(written)),
-                        .next = "clone() it first, or write to it inside the branch"});
+                        .next = c.put ? "write by the index: x[i] = x[i] + y"
+                                      : "clone() it first, or write to it inside the branch"});
     const bool renewed = c.source.defined() && same(memory_of(c.source), written);
     for (const Tensor& t : c.others)
       if (same(t, written) && !c.stale && !renewed) {
@@ -275,6 +298,9 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
       for (const Tensor& w : written) known |= same(w, t);
       if (!known) written.push_back(t);
     }
+  Tensors tracked = std::move(made[0].tracked);
+  tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
+  const Origins from = origins(tracked);  // as they are before the writes are put back
   Data results, handed_on;
   Values yields[2];
   auto join_shapes = [&](Type type, const Value* a, const Value* b) {
@@ -319,17 +345,16 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
         if (same(w, t)) v = value;
       yields[k].push_back(v);
     }
-    set_now(t, graph_.add_result(node, type_of(t)));
   }
+  // After all of them: what shares memory with another has that one's value.
+  for (const Tensor& t : written) set_now(t, graph_.add_result(node, type_of(t)));
   for (int k = 0; k < 2; ++k)
     graph_.set_yields(node->block(static_cast<size_t>(k)), std::move(yields[k]), here());
-  Tensors tracked = std::move(made[0].tracked);
-  tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
   if (thread_state().grad_enabled) {
-    pass_history(Structure::if_, node, tracked, results, written);
+    pass_history(Structure::if_, node, tracked, results, written, from);
   } else {
     const GradMode on(true);
-    pass_history(Structure::if_, node, tracked, handed_on, {});
+    pass_history(Structure::if_, node, tracked, handed_on, {}, {});
   }
   return results;
 }

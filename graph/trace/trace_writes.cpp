@@ -80,7 +80,7 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
       throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",
                         .got = lathe::to_string(type_of(dst)),
                         .next = "write to the tensor itself, under no_grad"});
-    check_chosen(dst);
+    check_chosen(dst, put_picked(dst, value));
     note_write(dst);
     set_now(dst, v);
     if (!chosen_.empty()) renew_aliases(dst);
@@ -212,12 +212,64 @@ std::optional<Tracer::Part> Tracer::part_of(Node* node, const Tensors& inputs,
   return part;
 }
 
+Tracer::Origins Tracer::origins(const Tensors& tracked) const {
+  Origins out;
+  for (const Tensor& t : tracked)
+    if (t.requires_grad() && (!t.impl()->storage || captured_.contains(t.impl())))
+      out.insert(now(t));
+  return out;
+}
+
+bool Tracer::leads_back(const Value* v, const Origins& origins) {
+  std::vector<const Value*> waiting{v};
+  absl::flat_hash_set<const Value*> seen;
+  while (!waiting.empty()) {
+    v = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(v).second || v->type().tensor() == nullptr) continue;
+    if (origins.contains(v)) return true;
+    if (!differentiable.has(v->tensor().dtype)) continue;
+    const Node* n = v->node();
+    const Node* structure = n != nullptr ? n : v->block()->owner();
+    if (structure == nullptr || structure->detached() ||
+        (structure->op() != nullptr && structure->op()->extra.no_grad))
+      continue;
+    if (structure->blocks().empty()) {
+      waiting.insert(waiting.end(), n->in().begin(), n->in().end());
+      continue;
+    }
+    // Of an if what its branches give; of a loop what it begins with, and what a round leaves.
+    const bool loop = !structure->is(Structure::if_);
+    const size_t own = n == nullptr && structure->is(Structure::for_) ? 1 : 0;
+    if (v->index() < own) continue;
+    const size_t k = v->index() - own;
+    for (const Block* b : structure->blocks())
+      if (b->end() != nullptr && k < b->yields().size() &&
+          !(structure->is(Structure::while_) && b == structure->blocks().front()))
+        waiting.push_back(b->yields()[k]);
+    if (const size_t at = structure->carried_from() + k; loop && at < structure->in().size())
+      waiting.push_back(structure->in(at));
+  }
+  return false;
+}
+
 void Tracer::pass_history(Structure structure, Node* node, const Tensors& tracked,
-                          const Data& results, absl::Span<const Tensor> written) {
+                          const Data& results, absl::Span<const Tensor> written,
+                          const Origins& origins) {
   if (tracked.empty() || tape() == nullptr) return;
   Tensors in, out;
-  for (const Tensor& t : written)  // a leaf is one also after it was written to
-    if (!t.impl()->autograd || !t.impl()->autograd->leaf()) out.push_back(t);
+  // A leaf is one also after it was written to, and what had no history has one only from what was
+  // written.
+  const auto gets_one = [&](size_t i) {
+    const Tensor& t = written[i];
+    if (t.requires_grad()) return !t.impl()->autograd || !t.impl()->autograd->leaf();
+    return std::any_of(node->blocks().begin(), node->blocks().end(), [&](const Block* b) {
+      if (structure == Structure::while_ && b == node->blocks().front()) return false;
+      return leads_back(b->yields()[b->yields().size() - written.size() + i], origins);
+    });
+  };
+  for (size_t i = 0; i < written.size(); ++i)
+    if (gets_one(i)) out.push_back(written[i]);
   for (const Tensor& t : tracked) {
     const auto is_t = [&](const Tensor& known) { return same(known, t); };
     if (t.requires_grad() && std::none_of(in.begin(), in.end(), is_t)) in.push_back(t);

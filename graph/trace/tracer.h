@@ -50,6 +50,9 @@ class Tracer final : public Backend {
   static Tensor root_of(const Tensor& t) { return t.impl()->view ? t.impl()->view->base : t; }
   /// `t` stands for what eagerly shares memory with `others`: writes that would tell are refused.
   void note_chosen(const Tensor& t, Tensors others);
+  /// Data says which elements of x these are, of which eagerly it is a view. `put`: writes a value
+  /// to them.
+  void note_picked(const Tensor& t, const Tensor& x, std::function<void(const Tensor&)> put);
   /// The tensor's value without its history: a tensor of its own that sees later writes to t, as it
   /// has t's memory. Writes to it are refused.
   Tensor aliased(const Tensor& t);
@@ -147,6 +150,7 @@ class Tracer final : public Backend {
     bool stale = false;  // one of the others was written to since
     Site writer = {};
     Tensor source = {};  // the one it shares all its memory with, if that is known
+    std::function<void(const Tensor&)> put = {};  // writes to where it was picked from
   };
 
   /// A function that is being recorded (trace_recursion.cpp).
@@ -177,7 +181,10 @@ class Tracer final : public Backend {
   void refuse_stale(const Tensor& t) const;
   Tensor detached_from(const Tensor& t) const;
   Tensor memory_of(const Tensor& t) const;
-  void check_chosen(const Tensor& written);
+  /// Writes to where `written` was picked from, if it was.
+  bool put_picked(const Tensor& written, const Tensor& value);
+  /// `put`: it was written to where it was picked from.
+  void check_chosen(const Tensor& written, bool put);
   void renew_aliases(const Tensor& written);
   Value* without_history(const Tensor& t);
   bool has_history(const Tensor& t);
@@ -198,8 +205,14 @@ class Tracer final : public Backend {
   /// derivative knows: the tape sees one step. Null node: nobody knows.
   std::optional<Part> part_of(Node* node, const Tensors& inputs, const Tensors& results,
                               absl::Span<const Tensor> written) const;
+  /// The values that tracked tensors have now.
+  using Origins = absl::flat_hash_set<const Value*>;
+  Origins origins(const Tensors& tracked) const;
+  /// Is `v` made of one of them, as far as gradients go?
+  static bool leads_back(const Value* v, const Origins& origins);
+  /// `origins`: of `tracked`, before `written` were given what the structure leaves them with.
   void pass_history(Structure structure, Node* node, const Tensors& tracked, const Data& results,
-                    absl::Span<const Tensor> written);
+                    absl::Span<const Tensor> written, const Origins& origins);
   Geometry geometry_of(const Call& call, size_t result, const TensorType& type) const;
   Operands operands_of(const Call& call);
 

@@ -359,7 +359,7 @@ PyObject* subscript(PyObject* self, PyObject* index) {
     bool views = !at.picks.empty();  // eagerly: indexes of one element select, and give a view
     for (const Picked& p : at.picks) views = views && p.index.rank() == 0;
     if (ir::Tracer* tracer = ir::Tracer::current(); views && tracer != nullptr)
-      tracer->note_chosen(y, {ir::Tracer::root_of(x)});
+      tracer->note_picked(y, x, [at, x](const Tensor& value) { write(at, cast_for(x, value)); });
     // x[...] is a tensor of its own, though the elements are the same.
     return wrap(y.impl() == x.impl() ? S::view(x, x.shape()) : std::move(y));
   });

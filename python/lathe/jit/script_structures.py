@@ -162,6 +162,12 @@ class Structures:
                 else:
                     self.env[name] = item
             for i, g in joined["grads"].items():
+                if hasattr(type(g), "_is_optional"):
+                    self.refuse(
+                        node, "data decides whether a tensor has a gradient",
+                        got=f"a .grad of {list(session.leaves()[i].shape)} or None",
+                        next="give zeros on both ways: optimizer.zero_grad(set_to_none=False)",
+                    )  # fmt: skip
                 _lathe._put_grad(session.leaves()[i], g)
             for slot, item in joined["slots"].items():
                 heap.put(slot, item)

@@ -109,7 +109,7 @@ class _BatchNorm(_Tracking):
         there = any(r is not None for r in running)
         learns = self.training and self.track_running_stats
         if learns and self.num_batches_tracked is not None:
-            self.num_batches_tracked += 1
+            self.num_batches_tracked.add_(1)
             if self.momentum is None and there:
                 return self._average(input, running)
         if self.training and not learns:  # of a module that tracked once, and shall not change

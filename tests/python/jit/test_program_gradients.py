@@ -146,6 +146,24 @@ def test_a_leaf_may_be_written_to_where_gradients_are_off():
         assert program(w, lt.ones(3)).item() == 1.5 and w.tolist() == [0.5] * 3
 
 
+def test_a_leaf_is_not_written_to_with_gradients(tmp_path):
+    def f(x):
+        x.mul_(2)
+        return x.sum()
+
+    lt.save(f, tmp_path / "f.lathe", inputs=(lt.ones(3),))
+    program, x = lt.load(tmp_path / "f.lathe"), lt.ones(3, requires_grad=True)
+    for call in (f, program):
+        with pytest.raises(lt.AutogradError, match="a leaf that requires grad cannot be written"):
+            call(x)
+        assert x.tolist() == [1] * 3 and x.is_leaf
+    y = x * 1
+    program(y).backward()
+    assert y.tolist() == [2] * 3 and x.grad.tolist() == [2] * 3
+    with lt.no_grad():
+        assert program(x).item() == 6 and x.is_leaf
+
+
 def test_a_write_without_gradients_costs_nothing_where_none_are_asked():
     program = lt.freeze(Of(written_without), lt.ones(3))
     assert "overwritten" in program.graph and "overwritten" not in program.optimised
