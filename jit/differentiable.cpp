@@ -171,7 +171,10 @@ void Differentiable::pass_on_writes(const ir::Data& inputs, const Tensors& resul
   for (size_t i = 0; i < writes_.size(); ++i) {
     Tensor written = inputs[writes_[i].input->index()].tensor();
     const ir::Node* by = writes_[i].value->node();
-    const bool recorded = by != nullptr && !by->detached();
+    // To a leaf nobody writes with gradients on: it stays one.
+    const bool leaf =
+        written.requires_grad() && written.impl()->autograd && written.impl()->autograd->leaf();
+    const bool recorded = by != nullptr && !by->detached() && !leaf;
     const Tensor& value = results[first + i];
     if (recorded && (value.requires_grad() || written.requires_grad()))
       tape()->wrote(written, value);

@@ -139,11 +139,14 @@ void SavedProgram::check_sizes(const ir::Data& inputs) const {
   }
 }
 
-/// What the function writes with gradients on it refuses to write to a leaf.
+/// What the function writes with gradients on it refuses to write to a leaf. (What a branch or a
+/// loop wrote may have been written with gradients off.)
 void SavedProgram::check_writes(const ir::Data& inputs) const {
-  for (const ir::Write& w : captured_.writes())
-    if (w.value->node() == nullptr || !w.value->node()->detached())
+  for (const ir::Write& w : captured_.writes()) {
+    const ir::Node* by = w.value->node();
+    if (by == nullptr || (by->is(ir::Structure::op) && !by->detached()))
       require_assignable(inputs[w.input->index()].tensor());
+  }
 }
 
 // ── running ─────────────────────────────────────────────────────────────────────────────────────

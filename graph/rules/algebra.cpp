@@ -29,9 +29,10 @@ bool divide_by_power_of_two(Match& m) {
 
 bool real_x(Match& m) { return m.is_tensor("x") && !is_complex(m.dtype("x")); }
 
-/// A small whole number, which every dtype has: a tensor filled with it is that number.
+/// A small whole number, which every dtype has but bool: a tensor filled with it is that number.
 bool whole_c(Match& m) {
   if (m.is_value("c") || !real_x(m)) return false;
+  if (const Arg& a = m.literal("a"); a.tag == Tag::dtype && a.dtype_ == DType::bool_) return false;
   const Arg& c = m.literal("c");
   const bool whole = c.tag == Tag::integer && c.integer().known();
   if (!whole && c.tag != Tag::real) return false;

@@ -136,7 +136,11 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
 }
 
 void Tracer::note_picked(const Tensor& t, const Tensor& x, std::function<void(const Tensor&)> put) {
-  note_chosen(t, {root_of(x)});
+  const Tensor root = root_of(x);
+  Tensors others{root};
+  for (const Chosen& c : chosen_)  // what x may share memory with, t may, too
+    if (same(c.tensor, root)) others.insert(others.end(), c.others.begin(), c.others.end());
+  note_chosen(t, std::move(others));
   chosen_.back().put = std::move(put);
 }
 
@@ -174,6 +178,8 @@ void Tracer::renew_aliases(const Tensor& written) {
   for (size_t i = 0; i < chosen_.size(); ++i) {
     Tensor source = chosen_[i].source, alias = chosen_[i].tensor;
     if (!source.defined() || chosen_[i].stale || !same(root_of(source), written)) continue;
+    // One that another branch has made is nothing to this one.
+    if (!visible_from(now(alias), graph_.insertion_block())) continue;
     if (source.impl()->view) refresh(source);
     Value* v = without_history(source);
     if (has_history(alias)) {  // a write by another name does not take it away

@@ -90,3 +90,13 @@ def test_with_gradients_it_is_refused_with_advice():
 
     with pytest.raises(lt.TraceError, match=r"x\[i\] = x\[i\] \+ y"):
         lt.trace(f)(lt.ones(3), lt.tensor(1), lt.tensor(2.0, requires_grad=True))
+
+
+def test_a_pick_of_a_pick_is_not_read_after_a_write():
+    def f(m, k):
+        z = m[k][k]
+        m.mul_(2)
+        return z
+
+    with pytest.raises(lt.TraceError, match="read after one whose memory it may share"):
+        lt.trace(f)(lt.ones(3, 3), lt.tensor(1))

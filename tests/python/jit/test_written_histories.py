@@ -172,3 +172,53 @@ def test_data_does_not_decide_whether_there_is_a_gradient():
         losses = [bits(step(lt.ones(2, 3), lt.tensor(most))) for most in (0.0, 99.0, 99.0)]
         got.append([losses, *(bits(p) for p in model.parameters())])
     assert got[0] == got[1]
+
+
+@pytest.mark.parametrize("to_data", [True, False])
+def test_a_parameter_that_a_branch_copies_to_stays_a_leaf(to_data):
+    def make(q):
+        def f(p, c):
+            if c > 0:
+                if to_data:
+                    q.data.copy_(p)
+                else:
+                    v = q.detach()
+                    v.copy_(p)
+            return p * c
+
+        return f
+
+    got = []
+    for capture in (lambda f: f, lt.script):
+        q = lt.zeros(2, requires_grad=True)
+        f, p = capture(make(q)), lt.ones(2, requires_grad=True)
+        for c in (-1.0, 1.0, 2.0):
+            (f(p, lt.tensor(c)) * q).sum().backward()
+            assert q.is_leaf and q.requires_grad
+        got.append([bits(q), bits(q.grad), bits(p.grad)])
+    assert got[0] == got[1]
+
+
+def test_detached_in_one_branch_and_written_in_the_other():
+    def f(b, p, q, r):
+        v3 = b - 0.5
+        if r > 0.3:
+            v5 = b.detach()  # noqa: F841
+            v3[1:2] = b[1:2]
+        else:
+            if r > 0:
+                b[1::2].mul_(0.25)
+                v6 = b.detach()  # noqa: F841
+            v3 = b * lt.tanh(q.sum())
+        return v3, lt.where(b > 0, b, q) * 0.25, b
+
+    script = lt.script(f)
+    for r in (1.0, 0.1, -1.0):
+        got = []
+        for call in (f, script):
+            b, p, q = lt.ones(4, 4), lt.ones(4, 4), lt.ones(4, 4)
+            p.requires_grad_(), q.requires_grad_()
+            out = call(b, p, q, lt.tensor(r))
+            sum(x.sum() for x in out if x.requires_grad).backward()
+            got.append([*(bits(o) for o in out), bits(b), bits(q.grad)])
+        assert got[0] == got[1]
