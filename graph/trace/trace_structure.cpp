@@ -135,12 +135,16 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
   if (!others.empty()) chosen_.push_back({t, std::move(others)});
 }
 
+Tensors Tracer::memory_shared_with(const Tensor& t) const {
+  const Tensor root = root_of(t);
+  Tensors out{root};
+  for (const Chosen& c : chosen_)
+    if (same(c.tensor, root)) out.insert(out.end(), c.others.begin(), c.others.end());
+  return out;
+}
+
 void Tracer::note_picked(const Tensor& t, const Tensor& x, std::function<void(const Tensor&)> put) {
-  const Tensor root = root_of(x);
-  Tensors others{root};
-  for (const Chosen& c : chosen_)  // what x may share memory with, t may, too
-    if (same(c.tensor, root)) others.insert(others.end(), c.others.begin(), c.others.end());
-  note_chosen(t, std::move(others));
+  note_chosen(t, memory_shared_with(x));
   chosen_.back().put = std::move(put);
 }
 
@@ -164,11 +168,7 @@ Tensor Tracer::aliased(const Tensor& t) {
   GradMode no_grad(false);
   Tensor a = tensor_for(v);
   a.impl()->geometry = t.geometry();
-  Tensor root = root_of(t);
-  Tensors others{root};
-  for (const Chosen& c : chosen_)  // what t may share memory with, a may too
-    if (same(c.tensor, root)) others.insert(others.end(), c.others.begin(), c.others.end());
-  note_chosen(a, std::move(others));
+  note_chosen(a, memory_shared_with(t));
   chosen_.back().source = t;
   return a;
 }

@@ -181,6 +181,8 @@ class Tracer final : public Backend {
   void refuse_stale(const Tensor& t) const;
   Tensor detached_from(const Tensor& t) const;
   Tensor memory_of(const Tensor& t) const;
+  /// What t is a view of, or is itself, and all that this may share memory with.
+  Tensors memory_shared_with(const Tensor& t) const;
   /// Writes to where `written` was picked from, if it was.
   bool put_picked(const Tensor& written, const Tensor& value);
   /// `put`: it was written to where it was picked from.
