@@ -63,7 +63,7 @@ void presume_what_is_stated(Joint& j) {
     return true;
   };
   const auto agrees = [&](const SymFact& f) {
-    return f.relation == Relation::ne || decide(f.relation, Int(value(f.a)), Int(value(f.b)));
+    return decide(f.relation, Int(value(f.a)), Int(value(f.b)));
   };
   // What stands in a formula is looked for, the ordinary sizes first.
   const auto search = [&](const SymFact& f, uint32_t k) {

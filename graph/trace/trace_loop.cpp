@@ -104,7 +104,7 @@ bool Tracer::loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Va
   plan.others.assign(plan.start.size(), {});
   for (size_t i = 0; i < plan.start.size(); ++i) {
     if (!body.results[i].is_tensor()) continue;
-    outer_root(body.results[i].tensor(), block, plan.others[i]);
+    plan.others[i] = given_as(body.results[i].tensor(), block, false);
     for (const Tensor& root : plan.others[i])
       for (auto& [t, v] : body.writes)
         if (same(t, root))

@@ -65,28 +65,6 @@ bool Tracer::fits(const Recursion& r, const Recursion::Size& size, Int now) cons
   return proven_equal(shape[static_cast<size_t>(size.axis)], now);
 }
 
-/// What was there before the block, or is a parameter of it, that the tensor may be or be a view
-/// of.
-Tensors Tracer::given_as(const Tensor& t, const Block& block) const {
-  Tensors out, waiting{root_of(t)};
-  absl::flat_hash_set<const TensorImpl*> seen;
-  while (!waiting.empty()) {
-    const Tensor root = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(root.impl()).second) continue;
-    const Value* v = root.impl()->storage ? nullptr : now(root);
-    const bool inside = v != nullptr && encloses(block, v->block());
-    if (!inside || (v->node() == nullptr && v->block() == &block)) {
-      out.push_back(root);
-      continue;
-    }
-    for (const Chosen& c : chosen_)
-      if (same(c.tensor, root))
-        for (const Tensor& other : c.others) waiting.push_back(root_of(other));
-  }
-  return out;
-}
-
 /// True if the recording is right. Else `r` says more, and the body must be recorded again.
 bool Tracer::recursion_fits(Recursion& r, const BlockResult& body, const Block& block,
                             uint32_t first_symbol) {
@@ -94,7 +72,7 @@ bool Tracer::recursion_fits(Recursion& r, const BlockResult& body, const Block& 
   if (!r.results) {
     r.results.emplace();
     for (const Datum& d : body.results) {
-      Recursion::Result result{d.tensor(), {}, !given_as(d.tensor(), block).empty()};
+      Recursion::Result result{d.tensor(), {}, !given_as(d.tensor(), block, true).empty()};
       for (Int size : d.tensor().shape())
         result.sizes.push_back(size_of_result(r, size, first_symbol));
       r.results->push_back(std::move(result));
@@ -112,7 +90,7 @@ bool Tracer::recursion_fits(Recursion& r, const BlockResult& body, const Block& 
       known.sizes[axis] = {};
       good = false;
     }
-    if (known.shared || given_as(t, block).empty()) continue;
+    if (known.shared || given_as(t, block, true).empty()) continue;
     known.shared = true;
     good = false;
   }
@@ -205,7 +183,7 @@ std::optional<Data> Tracer::record_recursion(std::string name, LoopBody body, co
     if (!recursion_fits(r, made, block, first_symbol)) continue;
     Tensors others;
     for (const Datum& d : made.results)
-      for (Tensor& t : given_as(d.tensor(), block)) others.push_back(std::move(t));
+      for (Tensor& t : given_as(d.tensor(), block, true)) others.push_back(std::move(t));
     {
       InsertAt inside(graph_, block);
       graph_.set_yields(block, made.values, here());

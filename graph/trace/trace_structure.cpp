@@ -124,11 +124,24 @@ Value* Tracer::yielded(const BlockResult& r, size_t i) {
 // branch named. The difference is seen only by writes: to the joined value, or to one of those it
 // may be. Both are refused.
 
-void Tracer::outer_root(const Tensor& t, const Block& block, Tensors& out) {
-  Tensor root = root_of(t);
-  bool inside = false;
-  if (!root.impl()->storage) inside = encloses(block, now(root)->block());
-  if (!inside) out.push_back(std::move(root));
+Tensors Tracer::given_as(const Tensor& t, const Block& block, bool parameters) const {
+  Tensors out, waiting{root_of(t)};
+  absl::flat_hash_set<const TensorImpl*> seen;
+  while (!waiting.empty()) {
+    const Tensor root = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(root.impl()).second) continue;
+    const Value* v = root.impl()->storage ? nullptr : now(root);
+    const bool inside = v != nullptr && encloses(block, v->block());
+    if (!inside || (parameters && v->node() == nullptr && v->block() == &block)) {
+      out.push_back(root);
+      continue;
+    }
+    for (const Chosen& c : chosen_)
+      if (same(c.tensor, root))
+        for (const Tensor& other : c.others) waiting.push_back(root_of(other));
+  }
+  return out;
 }
 
 void Tracer::note_chosen(const Tensor& t, Tensors others) {
@@ -335,7 +348,9 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
       Block& block = node->block(static_cast<size_t>(k));
       InsertAt inside(graph_, block);
       yields[k].push_back(yielded(made[k], at[k]));
-      if (a.is_tensor()) outer_root(made[k].results[at[k]].tensor(), block, others);
+      if (!a.is_tensor()) continue;
+      for (Tensor& t : given_as(made[k].results[at[k]].tensor(), block, false))
+        others.push_back(std::move(t));
     }
     Type t = a.is_tensor() ? join_shapes(type, yields[0].back(), yields[1].back())
                            : integer_type(fresh_integer(scope_.hint(a.integer())));

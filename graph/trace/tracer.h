@@ -191,8 +191,9 @@ class Tracer final : public Backend {
   Value* without_history(const Tensor& t);
   bool has_history(const Tensor& t);
   Value* written(const Tensor& dst, const Tensor& value);
-  /// What the tensor is or is a view of, if that was there before the block.
-  void outer_root(const Tensor& t, const Block& block, Tensors& out);
+  /// What was there before the block that the tensor may be or be a view of; with `parameters`
+  /// those of the block are as if they had been there.
+  Tensors given_as(const Tensor& t, const Block& block, bool parameters) const;
   uint32_t id_of(Value* v);
   /// Where an expression over float inputs is computed.
   Value* value_of(Real r);
@@ -237,7 +238,6 @@ class Tracer final : public Backend {
   Recursion::Size size_of_result(const Recursion& r, Int size, uint32_t first_symbol) const;
   bool fits(const Recursion& r, const Recursion::Size& size, Int now) const;
   bool recursion_fits(Recursion& r, const BlockResult& body, const Block& block, uint32_t first);
-  Tensors given_as(const Tensor& t, const Block& block) const;
   Data call_results(const Recursion& r, Values in, const Data& arguments, const Tensors& others);
   Values lift_function(const Recursion& r, const Block& block);
   std::vector<SymbolInfo> symbol_infos() const;

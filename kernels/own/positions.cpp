@@ -1,5 +1,7 @@
 // Where a mask is true: the coordinates of the first so many true elements, in row-major order; and
 // sizes that data decides.
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -69,8 +71,10 @@ void run_true_positions(const Call& call, Outputs& outputs) {
   outputs.push_back(std::move(out));
 }
 
-/// Its result's type is not known before: the count is read here.
+/// Its result's type is not known before: the count is read here. It takes memory, so that of a
+/// bound far behind the end of what is sliced eager code makes less.
 void run_sized_by(const Call& call, Outputs& outputs) {
+  constexpr int64_t kMost = int64_t{1} << 28;
   const Tensor count = call.args.tensor(0);
   const int64_t size = count.item_int();
   if (size < 0)
@@ -79,6 +83,12 @@ void run_sized_by(const Call& call, Outputs& outputs) {
                             .got = std::to_string(size),
                             .expected = "0 or more",
                             .next = "check the values that it is computed from"});
+  if (size > kMost)
+    throw PresumptionError({.op = "size",
+                            .problem = "a size that data decides is very large",
+                            .got = std::to_string(size),
+                            .expected = absl::StrCat("at most ", kMost),
+                            .next = "call the function itself for such values"});
   Tensor out = empty({DType::bool_, {Int(size)}, count.device()});
   Operand o = operand(out);
   submit(out.device(), {}, {out}, [=] { std::memset(o.data, 0, static_cast<size_t>(size)); });

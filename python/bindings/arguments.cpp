@@ -1,12 +1,16 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/constants.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <string>
 
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/fn.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/math.h"
 #include "python/bindings/build.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/real.h"
@@ -165,6 +169,10 @@ bool Arguments::read_number(PyObject* o, const Param& p, Arg& out) const {
   if (is_complex(d) || t.requires_grad() || (p.type == ArgType::integer && !whole) ||
       (p.type == ArgType::flag && d != DType::bool_))
     return false;
+  if (t.symbolic() && p.type == ArgType::integer && !absl::StartsWith(p.name, "dim")) {
+    out = Arg(size_in(math_ops<Tensor>::cast(t, DType::i64)));  // a size that data decides
+    return true;
+  }
   reading(t, schema_.name.c_str());
   if (d == DType::bool_ && p.type != ArgType::integer)
     out = Arg(t.item_int() != 0);

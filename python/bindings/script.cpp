@@ -6,6 +6,7 @@
 
 #include "autodiff/tape.h"
 #include "core/base/error.h"
+#include "core/ops/families.h"
 #include "core/sizes/symexpr.h"
 #include "graph/trace/tracer.h"
 #include "python/bindings/tensor.h"
@@ -107,6 +108,14 @@ void add_script(nb::module_& m) {
   m.def(
       "_put_grad", [](const Tensor& t, const Tensor& g) { meta_or_new(t).grad.set(g); },
       nb::arg("tensor"), nb::arg("grad").none());
+  // Does what is being recorded draw random numbers, print or write?
+  m.def("_block_is_ordered", [] {
+    const ir::Graph& g = tracer().graph();
+    for (const ir::Node* n = g.insertion_block().first(); n != nullptr; n = n->next())
+      if (effects(*n, g) == ir::Effects::ordered) return true;
+    return false;
+  });
+  m.def("_size_in", [](const Tensor& count) { return owned(from_int(size_in(count))); });
   m.def("_symbol_count", [] { return tracer().scope().symbol_count(); });
   m.def(
       "_sizes_before",

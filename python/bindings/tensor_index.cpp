@@ -145,6 +145,10 @@ class Reader {
   Arg bound(PyObject* o) const {
     if (o == Py_None) return Arg();
     if (!is_int(o) && !is_tensor(o)) no_index(o);
+    if (is_tensor(o) && tensor_of(o).symbolic()) {  // a size that data decides
+      const Tensor t = tensor_of(o);
+      if (is_integer(t.dtype()) && t.rank() == 0) return Arg(size_in(M::cast(t, DType::i64)));
+    }
     return Arg(to_int(o));
   }
 

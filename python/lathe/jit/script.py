@@ -93,7 +93,8 @@ class Interpreter(Expressions, Structures, Matching):
         self.function = None  # from outside of the script
         self.who = None  # what was called: a function, or a Closure
         self.loops = []  # of the frame under way: the innermost last
-        self.learnt = {}  # by node: Known
+        self.learnt = {}  # by node and level: Known
+        self.levels = {}  # by node: how many of it are being recorded, one inside of the other
         self.makers = {}  # by name of a loop's return value: what makes a stand-in for it
         self.local, self.declared = source.local_names(node), source.declared(node)
         self.shared = source.shared_names(node)
@@ -160,6 +161,8 @@ class Interpreter(Expressions, Structures, Matching):
                 self.fail(node)
             if isinstance(e, _lathe.Error):
                 raise  # eager would run one branch only, and perhaps not this one
+            if isinstance(e, (ArithmeticError, LookupError)):
+                self.fail(node)
             self.refuse(node, "an exception in a part that data decides about",
                         got=f"{type(e).__name__}: {e}",
                         next="take the part out of the branch or the loop")  # fmt: skip
@@ -186,15 +189,19 @@ class Interpreter(Expressions, Structures, Matching):
         f = operator_of(node.op, in_place=True)
         if isinstance(target, ast.Name):
             old = self.name(target)
-            self.set_name(node, target.id, self.do(node, f, old, self.evaluate(node.value)))
+            self.set_name(
+                node, target.id, self.do(node, f, old, self.operand(node, old, node.value))
+            )
         elif isinstance(target, ast.Attribute):
             thing, name = self.evaluate(target.value), self.attribute(target)
             old = self.do(target, getattr, thing, name)
-            self.do(node, setattr, thing, name, self.do(node, f, old, self.evaluate(node.value)))
+            new = self.do(node, f, old, self.operand(node, old, node.value))
+            self.do(node, setattr, thing, name, new)
         else:
-            thing, index = self.evaluate(target.value), self.index(target.slice)
+            thing = self.evaluate(target.value)
+            index = self.index(thing, target.slice)
             old = self.do(target, operator_of("[]"), thing, index)
-            new = self.do(node, f, old, self.evaluate(node.value))
+            new = self.do(node, f, old, self.operand(node, old, node.value))
             self.do(node, operator_of("[]="), thing, index, new)
 
     def assign(self, target, value):
@@ -208,7 +215,7 @@ class Interpreter(Expressions, Structures, Matching):
             thing = self.evaluate(target.value)
             if isinstance(value, Number) and isinstance(thing, Tensor):
                 value = value.within(thing.dtype) if value.kind is int else value.tensor
-            self.do(target, operator_of("[]="), thing, self.index(target.slice), value)
+            self.do(target, operator_of("[]="), thing, self.index(thing, target.slice), value)
         else:
             self.refuse(target, f"{source.spoken(target)} cannot be assigned to in a script")
 
@@ -236,8 +243,8 @@ class Interpreter(Expressions, Structures, Matching):
                 self.name(target)
                 del self.names_of(target.id)[target.id]
             elif isinstance(target, ast.Subscript):
-                self.do(node, operator_of("del []"), self.evaluate(target.value),
-                        self.index(target.slice))  # fmt: skip
+                thing = self.evaluate(target.value)
+                self.do(node, operator_of("del []"), thing, self.index(thing, target.slice))
             else:
                 self.refuse(node, "this cannot be deleted in a script")
 
@@ -416,6 +423,7 @@ class Scripted(Traced):
             # Part of an outer trace, whose own code runs as Python: this part is read all the same.
             return self._part(Observer.active(), args, kwargs, inner=True)[0]
         ran, waiting = sum(self._eager.values()), len(held.calls)
+        drawn = _lathe._random_state()
         try:
             return super().__call__(*args, **kwargs)
         except self._handled as e:
@@ -424,6 +432,7 @@ class Scripted(Traced):
                 deliver()
                 raise
             del held.calls[waiting:]  # eager code prints it
+            _lathe._set_random_state(*drawn)
             why = _lathe.ScriptError("eager code raises an exception here", op="script")
             if isinstance(e, _lathe.OverflowError):
                 e = why.with_traceback(e.__traceback__)

@@ -1,5 +1,7 @@
 """Python's functions where they meet what data decides: range(), int(), max(), item() ..."""
 
+import functools
+import itertools
 import math
 import types
 from _warnings import warn
@@ -67,6 +69,24 @@ def _rounded(f, op, of_tensors=False):
         if n.kind is not float:
             return Number(n.to(int), int)
         return _whole(script, node, op(n.tensor))
+
+    return convert
+
+
+def _exact(f, op, kind=float, fails=None):
+    """A function of math that rounds as the op does, of one number; fails: where it raises."""
+
+    def convert(script, node, args, kwargs):
+        if len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
+            args = [Number.of_tensor(args[0])]
+        if len(args) != 1 or kwargs or not isinstance(args[0], Number):
+            BUILTINS.refuse_numbers(script, node, f, args, kwargs)
+            return script.session.observer.call(f)(*args, **kwargs)
+        x = args[0].to(float)
+        if fails is not None:
+            script.may_fail(node)
+            script.do(node, script.session.fail_where, fails(x))
+        return Number(op(x), kind)
 
     return convert
 
@@ -165,6 +185,10 @@ class BUILTINS:
         math.floor: _rounded(math.floor, ops.floor, of_tensors=True),
         math.ceil: _rounded(math.ceil, ops.ceil, of_tensors=True),
         math.trunc: _rounded(math.trunc, ops.trunc), round: _rounded(round, ops.round),
+        math.sqrt: _exact(math.sqrt, ops.sqrt, fails=lambda x: x < 0),
+        math.fabs: _exact(math.fabs, ops.abs), math.isnan: _exact(math.isnan, ops.isnan, bool),
+        math.isinf: _exact(math.isinf, ops.isinf, bool),
+        math.isfinite: _exact(math.isfinite, ops.isfinite, bool),
         locals: _locals,
     }  # fmt: skip
 
@@ -176,6 +200,20 @@ class BUILTINS:
         if found is None and isinstance(of, Tensor) and getattr(f, "__name__", "") == "item":
             return lambda script, node, args, kwargs: Number.of_tensor(of)
         return found
+
+    @staticmethod
+    def sized(f, args, kwargs):
+        """The arguments of an op: integers that data decides are sizes where it takes integers."""
+        if not isinstance(f, _OPS):
+            return args, kwargs
+        given = [i for a in (*args, *kwargs.values()) for i in (a if type(a) in _ROWS else (a,))]
+        if not any(isinstance(i, Number) and i.kind is int for i in given):
+            return args, kwargs
+        names, kinds = _parameters(f)
+        several = kinds.get(names[-1], "").endswith("[]")  # x.reshape(2, n)
+        at = [*names, *names[-1:] * (len(args) * several)]
+        args = [_as_size(a, kinds.get(n)) for n, a in itertools.zip_longest(at[: len(args)], args)]
+        return args, {n: _as_size(a, kinds.get(n)) for n, a in kwargs.items()}
 
     @staticmethod
     def refuse_numbers(script, node, f, args, kwargs):
@@ -204,6 +242,29 @@ class BUILTINS:
                 if type(settled(i)) is Maybe:
                     script.refuse(node, "a value that may be None is used here", next=ADVICE)
         return False
+
+
+_OPS = (type(ops.zeros), type(Tensor.narrow))
+_ROWS = (list, tuple)
+_AXES = ("dim", "dims", "axis")
+
+
+@functools.lru_cache(maxsize=1024)
+def _parameters(op):
+    """The names of an op's arguments by place, and the kinds of all, as its first schema has it."""
+    inside = op.schemas[0].partition("(")[2].rpartition(") ->")[0]
+    parts = [p.partition("=")[0].rpartition(" ") for p in inside.split(", ")]
+    names = [name for _, _, name in parts]
+    kinds = {name: kind for kind, _, name in parts if name not in _AXES}
+    return names[: names.index("*")] if "*" in names else names, kinds
+
+
+def _as_size(value, kind):
+    if kind not in ("int", "int?", "int[]", "Scalar"):
+        return value
+    if type(value) in _ROWS:
+        return type(value)(_as_size(i, "int") for i in value)
+    return value.size() if isinstance(value, Number) and value.kind is int else value
 
 
 _ASKING = (len, enumerate, zip, reversed, iter, next)  # of containers, whatever they hold

@@ -19,11 +19,13 @@ from .script_values import (
     Number,
     as_condition,
     decided_by_data,
+    is_number,
     operator_of,
     refuse_at,
 )
 from .trace import Traced
 
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 CELLS = " cells"  # no name that a source can have: holds those that functions share
 _SCRIPTED_PACKAGES = ("lathe._grad_mode", "lathe._loops", "lathe.nn.module", "lathe.nn.containers")
 
@@ -214,26 +216,50 @@ class Expressions:
 
     def _e_Subscript(self, node):
         thing = self.evaluate(node.value)
-        return self.do(node, operator_of("[]"), thing, self.index(node.slice))
+        return self.do(node, operator_of("[]"), thing, self.index(thing, node.slice))
 
-    def index(self, node):
+    def index(self, thing, node):
+        """An index into the thing; numbers that data decides pick elements of tensors alone."""
         index = self.evaluate(node)
         if isinstance(index, tuple):
-            return tuple(i.tensor if isinstance(i, Number) else i for i in index)
-        return index.tensor if isinstance(index, Number) else index
+            return tuple(self.one_index(thing, node, i) for i in index)
+        return self.one_index(thing, node, index)
+
+    def one_index(self, thing, node, i):
+        if isinstance(i, slice):
+            bounds = [i.start, i.stop, i.step]
+            if not any(map(decided_by_data, bounds)):
+                return i
+            if not isinstance(thing, Tensor) or decided_by_data(i.step):
+                self.refuse(node, "a slice of a list, or a step, that data decides",
+                            next="slice a tensor: lathe.stack(items)[:n]")  # fmt: skip
+            return slice(*(b.size() if isinstance(b, Number) else b for b in bounds))
+        if not isinstance(i, Number):
+            return i
+        if isinstance(thing, (list, tuple, str, range)):
+            self.refuse(
+                node, f"an item of a {type(thing).__name__} by an index that data decides",
+                next="pick from a tensor: lathe.stack(items)[i], or choose with if",
+            )  # fmt: skip
+        return i.tensor
 
     def _e_Slice(self, node):
-        parts = [
-            None if p is None else self.evaluate(p) for p in (node.lower, node.upper, node.step)
-        ]
-        if any(decided_by_data(p) for p in parts):
-            self.refuse(node, "a slice whose bounds data decides",
-                        next="mask the elements with lathe.where")  # fmt: skip
-        return slice(*parts)
+        parts = (node.lower, node.upper, node.step)
+        return slice(*(None if p is None else self.evaluate(p) for p in parts))
 
     def _e_BinOp(self, node):
         left = self.evaluate(node.left)
-        return self.do(node, operator_of(node.op), left, self.evaluate(node.right))
+        return self.do(node, operator_of(node.op), left, self.operand(node, left, node.right))
+
+    def operand(self, node, left, right):
+        """The right operand; one by which data decides that numbers are divided is not zero."""
+        value = self.evaluate(right)
+        if not (isinstance(node.op, _DIVISIONS) and isinstance(value, Number) and is_number(left)):
+            return value
+        self.may_fail(node)
+        for wrong in self.do(node, value.no_divisor, left, isinstance(node.op, ast.Div)):
+            self.do(node, self.session.fail_where, wrong)
+        return value.as_divisor()
 
     def _e_UnaryOp(self, node):
         if isinstance(node.op, ast.Not):
@@ -485,6 +511,7 @@ class Expressions:
             return self.do(node, self.session.call, f, args, kwargs)
         if isinstance(f, Closure):
             return self.do(node, functools.partial(f, *args, **kwargs))
+        args, kwargs = BUILTINS.sized(f, args, kwargs)
         if BUILTINS.refuse_numbers(self, node, f, args, kwargs):
             return self.do(
                 node, functools.partial(self.session.observed(f, args)[0], *args, **kwargs)

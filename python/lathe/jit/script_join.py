@@ -16,7 +16,7 @@ from .script_optional import (
     settled,
     stand_in,
 )
-from .script_values import Number
+from .script_values import Number, is_integer
 
 _TEXTS = (str, Text)
 _MOST_TEXTS, _MOST_CARRIED = 64, 12  # that a name may be as data decides, after an if and a loop
@@ -46,6 +46,10 @@ class Again(Exception):
     """The structure must be recorded again, knowing more."""
 
 
+class AsksLast(Again):
+    """A loop must ask its condition at the end of each round."""
+
+
 class Raised(BaseException):
     """What follows is not run: an exception that data decides about ends the call here."""
 
@@ -57,7 +61,9 @@ class Known:
         self.grads = ()  # places among the leaves, of those whose gradient a branch sets
         self.lifts = {}  # by path: makes a stand-in for the value of what may be None
         self.slots = {}  # by (id of an object, key): the object, an item of which is changed
+        self.counts = set()  # paths of sizes that become numbers like others
         self.texts = {}  # by path: the texts that the value may be, by key, with their stand-ins
+        self.asks_last = False  # a while asks its condition at the end of each round
 
     def lift(self, path, value, symbols):
         self.lifts[path] = stand_in(value, symbols)
@@ -148,6 +154,8 @@ class Joiner:
             )
         if isinstance(value, (Tensor, Number)) or type(value) in NUMBERS:
             return self._leaf(value, side)
+        if type(value) is _lathe.SymInt and path in self.known.counts:
+            return self._leaf(value, side)
         if type(value) in _TEXTS:
             texts = self.known.texts.get(path)
             return value if texts is None else self._words(value, texts, side, path)
@@ -192,6 +200,17 @@ class Joiner:
                          "print each part, or keep a number and make the text of it")  # fmt: skip
         self._learnt = True
         return ("same", None)
+
+    def _learn_count(self, path, a, b):
+        """Is it a size on one side and another integer on the other? Then it is a number from the
+        next recording on: one that is the same on both sides stays a size."""
+        sizes = [type(x) is _lathe.SymInt for x in (a, b)]
+        if path in self.known.counts or not any(sizes) or not (is_integer(a) and is_integer(b)):
+            return False
+        if not all(sizes) or not _lathe._proven_equal(a, b):
+            self.known.counts.add(path)
+            self._learnt = True
+        return True
 
     def _leaf(self, value, side):
         kind = Tensor
@@ -315,6 +334,8 @@ class Joiner:
             return ("text", a.texts, which, leaves)
         if type(of_a) in _TEXTS and type(of_b) in _TEXTS:
             return self._learn_text(path, of_a, of_b)
+        if self._learn_count(path, of_a, of_b):
+            return ("same", of_a)
         return self._unlike(a, b, path)
 
     def _is_private(self, part):
@@ -467,6 +488,8 @@ class Joiner:
         if of_was is None or of_now is None or Maybe in (type(of_was), type(of_now)):
             self._learn(path, of_now if of_was is None else of_was)
             return
+        if self._learn_count(path, of_was, of_now):
+            return
         what = self._carried(path[0])
         if isinstance(was, _Tree) and isinstance(now, _Tree):
             self._refuse(
@@ -574,4 +597,4 @@ def _described(value):
     return f"{value!r}" if isinstance(value, (*_PLAIN, bool, int, float)) else type(value).__name__
 
 
-__all__ = ["Again", "Joiner", "Known", "Missing", "Raised", "Undefined"]
+__all__ = ["Again", "AsksLast", "Joiner", "Known", "Missing", "Raised", "Undefined"]

@@ -9,7 +9,7 @@ from .._lathe import Tensor
 from . import script_source as source
 from .script_builtins import BUILTINS
 from .script_heap import Heap, said_of
-from .script_join import Again, Joiner, Known, Missing, Raised, Undefined
+from .script_join import Again, AsksLast, Joiner, Known, Missing, Raised, Undefined
 from .script_optional import facts_of, stand_in
 from .script_values import (
     Number,
@@ -134,10 +134,18 @@ class Structures:
     def decide(self, node, test, yes, no, names=(), keep=True):
         """An if that data decides: gives what the branches give, joined. `names` are what they may
         assign; joined too, unless nothing reads them any more (`keep`)."""
+        known, level = self.known_of(node), self.levels.get(node, 0)
+        self.levels[node] = level + 1
+        try:
+            return self.decide_knowing(known, node, test, yes, no, names, keep)
+        finally:
+            self.levels[node] = level
+
+    def decide_knowing(self, known, node, test, yes, no, names, keep):
         names = list(dict.fromkeys(names))
         condition = self.condition(node, test)
         yes_facts, no_facts = facts_of(test)
-        known, session = self.known_of(node), self.session
+        session = self.session
         raised = {}  # makes what a branch that raises would give
         for _ in range(_ATTEMPTS):
             heap = self.heap(not keep)
@@ -176,7 +184,9 @@ class Structures:
                            next="keep what changes in tensors or local names")  # fmt: skip
 
     def known_of(self, node):
-        return self.learnt.setdefault(node, Known())
+        """What is known of a statement; of one that is inside of itself, as the further rounds of a
+        loop are, for each level."""
+        return self.learnt.setdefault((node, self.levels.get(node, 0)), Known())
 
     def heap(self, own_ends=False):
         """What objects hold now. own_ends: nothing reads this function's names after the part."""
@@ -195,7 +205,7 @@ class Structures:
         try:
             with session.scope(facts):
                 try:
-                    value = part()
+                    value = self.failing(node, part)
                 except Raised:
                     return joiner.add_raised(raised, self.note_failure(known, heap))
                 self.unchanged_names(node, names, before)
@@ -224,6 +234,16 @@ class Structures:
             heap.put_back(heap.changes())
             self.env.clear()
             self.env.update(before)
+
+    def failing(self, node, part):
+        """What the part gives; an error of plain Python is one that eager code meets if it comes
+        here."""
+        try:
+            return part()
+        except (ArithmeticError, LookupError) as e:
+            if isinstance(e, _lathe.Error) or self.is_tried():
+                raise
+            self.fail(node)
 
     def note_failure(self, known, heap):
         """The number that says so is the one thing that a branch which raises changes."""
@@ -278,8 +298,40 @@ class Structures:
                         return self.end_returns(node, rest)
                     left = how if isinstance(how, Number) else False
                     continue
-            self.record(node, left, lambda: self.test(node.test), lambda: None)
+            if not self.asks_first(node, left):
+                left = (
+                    self.left_after(node, left) if left is not False else self.negated(node, test)
+                )
+                self.record(node, left, lambda: True, lambda: None, asks_last=True)
             return self.end_returns(node, rest)
+
+    def asks_first(self, node, left):
+        """Records a while as one that asks before each round, if asking does nothing else: it was
+        asked before, when nobody knew that data decides, and what it does would be done twice."""
+        known = self.known_of(node)
+        if not known.asks_last and not source.has_walrus(node.test):
+            try:
+                self.record(node, left, lambda: self.test(node.test), lambda: None)
+                return True
+            except AsksLast:
+                known.asks_last = True
+        return False
+
+    def negated(self, node, test):
+        return self.do(node, operator_of("not"), self.as_truth(node, test))
+
+    def left_after(self, node, how):
+        """Is a while left after a round that ended so? It is asked, if the round did not say."""
+
+        def ask():
+            test = self.test(node.test)
+            if decided_by_data(test):
+                return self.negated(node, test)
+            return not self.truth(node, test)
+
+        if not isinstance(how, Number):
+            return how == BREAK or ask()
+        return self.decide(node.test, how, lambda: True, ask, source.assigned([node.test]))
 
     def ended_whole(self, node, rest):
         """A loop that nothing left: its else is next."""
@@ -303,20 +355,17 @@ class Structures:
                     got=f"{_MOST_ROUNDS} rounds, each of them written out",
                     next="bound it, or let a tensor decide when it ends")  # fmt: skip
 
-    def record(self, node, left, ask, begin):
-        """The rounds from here on, as one loop in the graph. `begin` starts each round."""
+    def record(self, node, left, ask, begin, asks_last=False):
+        """The rounds from here on, as one loop in the graph. `begin` starts each round; asks_last:
+        the condition of the while is asked at the end of each."""
         if node.orelse:
             self.refuse(node, "an else of a loop that data decides about")
-        if source.has_walrus(node):
-            self.refuse(
-                node, "an assignment inside an expression, in a loop that data decides about"
-            )
         names = source.assigned([node])
         names = [n for n in names if n in self.env and not isinstance(self.env[n], Undefined)]
         names = [n for n in names if not self.written_only(node, n)]
         fresh = [n for n in source.assigned([node]) if n not in self.env]
         returns = [n for n in _marks(len(self.loops)) if n in self.env]
-        may_break = source.has_break(node.body) or bool(returns)
+        may_break = source.has_break(node.body) or bool(returns) or asks_last
         for _ in range(_ATTEMPTS):
             start = {n: self.env[n] for n in names}
             start.update((n, self.filled(n, self.env[n])) for n in returns)
@@ -325,7 +374,9 @@ class Structures:
             if isinstance(node, ast.For):
                 start[" count"] = 0
             try:
-                self.record_once(node, start, returns, ask, begin)
+                self.record_once(node, start, returns, ask, begin, asks_last)
+            except AsksLast:
+                raise
             except Again:  # what it returns, or changes, is known now
                 continue
             for n in fresh:
@@ -333,7 +384,7 @@ class Structures:
             return
         self.refuse(node, "what the rounds of the loop change does not settle")
 
-    def record_once(self, node, start, returns, ask, begin):
+    def record_once(self, node, start, returns, ask, begin, asks_last):
         heap, known = self.heap(), self.known_of(node)
         slots = [s for s in known.slots if s[0] in heap.boxes]
         names = list(start)
@@ -357,8 +408,9 @@ class Structures:
             with _Part(self, node, heap):
                 state = bind(values)
                 go = ask()
-                if any(heap.now(s) is not state[s] for s in slots):
-                    self.refuse(node, "the condition of a loop that data decides changes an object")
+                changed = any(heap.now(s) is not state[s] for s in slots)
+                if changed or _lathe._block_is_ordered():
+                    raise AsksLast
                 facts = facts_of(go)[0]
                 asked[:] = [(n, there) for n in names for m, there in facts if state[n] is m]
                 flag = state.get(" left", False)
@@ -371,7 +423,7 @@ class Structures:
                 state = bind(values)
                 with self.session.scope([(state[n], there) for n, there in asked]):
                     return self.one_round(
-                        node, joiner, state, start, names, slots, returns, grads, begin
+                        node, joiner, state, start, names, slots, returns, grads, begin, asks_last
                     )
 
         try:
@@ -386,7 +438,7 @@ class Structures:
             heap.put(s, state[s])
         self.env.update((n, state[n]) for n in names if n not in (" left", " count"))
 
-    def one_round(self, node, joiner, state, start, names, slots, returns, grads, begin):
+    def one_round(self, node, joiner, state, start, names, slots, returns, grads, begin, asks_last):
         """The body of a loop, and what it gives to the next round."""
         try:
             begin()
@@ -396,6 +448,8 @@ class Structures:
         if how == RETURN:
             self.returned(len(self.loops), value)
             how = BREAK
+        if asks_last:
+            how = self.left_after(node, how)
         if not all(map(same_grad, self.session.all_grads(grads), self.session.grads())):
             self.refuse(node, "gradients are set inside a loop that data decides about",
                         next="take the gradient after the loop")  # fmt: skip
@@ -405,13 +459,13 @@ class Structures:
             if n.startswith(" value"):
                 self.learn(n, start[n], now[n], joiner.heap, joiner.symbols)
         if " left" in now:
-            now[" left"] = how if isinstance(how, Number) else how == BREAK
+            now[" left"] = how if isinstance(how, (Number, bool)) else how == BREAK
         now.update((s, joiner.heap.now(s)) for s in slots)
         return joiner.next(now)
 
     def written_only(self, node, name):
         """A tensor that the loop writes in place under this name, and never names anew."""
-        return isinstance(self.env[name], Tensor) and source.only_augmented(node.body, name)
+        return isinstance(self.env[name], Tensor) and source.only_augmented([node], name)
 
     def _For(self, node, rest):
         items = self.evaluate(node.iter)

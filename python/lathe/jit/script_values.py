@@ -93,12 +93,14 @@ class Number:
     """A bool, int or float that data decides. yes, no: what is known of values that may be None
     where it is true, and where it is false (script_optional)."""
 
-    __slots__ = ("tensor", "kind", "yes", "no")
+    __slots__ = ("tensor", "kind", "yes", "no", "divides", "negative_of")
     _is_data = True
 
-    def __init__(self, tensor, kind):
+    def __init__(self, tensor, kind, divides=False):
         self.tensor, self.kind = tensor, kind
         self.yes = self.no = ()
+        self.negative_of = None
+        self.divides = divides  # it is not zero, and no quotient by it is out of range
 
     @staticmethod
     def of_tensor(t):
@@ -155,10 +157,37 @@ class Number:
             t = ops.checked_range(t, *_RANGES[dtype])
         return t.to(dtype)
 
+    def no_divisor(self, dividend, exact):
+        """Where Python cannot divide the number by this one, or not in 64 bits: as tensors."""
+        divisor = self.to(int) if self.kind is bool else self.tensor
+        found = [divisor == 0]
+        if not exact and self.kind is int and isinstance(dividend, (Number, *_SYMBOLIC)):
+            dividend = Number.of(dividend)
+            if dividend.kind is int:
+                least = Number.of(-(2**63)).tensor
+                found.append((dividend.tensor == least) & (divisor == -1))
+        return found
+
+    def as_divisor(self):
+        """The same, for where it can be: what follows is computed all the same."""
+        kind = float if self.kind is float else int
+        divisor = self.to(kind)
+        return Number(ops.where(divisor == 0, 1, divisor), kind, divides=True)
+
     def __neg__(self):
         if self.kind is float:
             return Number(-self.tensor, float)
-        return Number(ops.checked_sub(0, self.to(int)), int)
+        negative = Number(ops.checked_sub(0, self.to(int)), int)
+        negative.negative_of = self
+        return negative
+
+    def size(self):
+        """The integer as a size of tensors; a call where it is negative runs as it is."""
+        if self.kind is float:
+            raise TypeError("a float that data decides is wanted as an integer")
+        if self.negative_of is not None:
+            return -self.negative_of.size()
+        return _lathe._size_in(self.to(int))
 
     def __pos__(self):
         return (
@@ -189,8 +218,12 @@ class Number:
     __iter__ = __len__ = _no
 
 
-def _is_number(x):
+def is_number(x):
     return isinstance(x, (Number, bool, int, float, *_SYMBOLIC))
+
+
+def is_integer(x):
+    return type(x) in (int, _lathe.SymInt) or isinstance(x, Number) and x.kind is int
 
 
 def _operand(x, divisor=False):
@@ -212,14 +245,14 @@ def _arithmetic(f, divides):
     def forward(a, b):
         if isinstance(b, Tensor):
             return f(a.beside(b), b)
-        if not _is_number(b):
+        if not is_number(b):
             return NotImplemented
         return _numbers(f, divides, a, _operand(b, divides))
 
     def backward(a, b):
         if isinstance(b, Tensor):
             return f(b, a.beside(b))
-        if not _is_number(b):
+        if not is_number(b):
             return NotImplemented
         return _numbers(f, divides, _operand(b), a)
 
@@ -227,10 +260,10 @@ def _arithmetic(f, divides):
 
 
 def _numbers(f, divides, a, b):
-    if divides and isinstance(b, Number):
+    if divides and isinstance(b, Number) and not b.divides:
         refuse("a division of numbers whose divisor data decides: it may be zero",
                 "divide tensors")  # fmt: skip
-    if divides and b == 0:
+    if divides and not isinstance(b, Number) and b == 0:
         raise ZeroDivisionError("division by zero")
     if any(isinstance(x, float) or (isinstance(x, Number) and x.kind is float) for x in (a, b)):
         a, b = (x if isinstance(x, Number) else Number.of(float(x)) for x in (a, b))
@@ -238,13 +271,16 @@ def _numbers(f, divides, a, b):
     if f is operator.truediv:
         return _quotient(a, b)
     known, a, b = b, Number.of(a), Number.of(b)
-    if f is operator.floordiv and known == -1:
+    if f is operator.floordiv and not isinstance(known, Number) and known == -1:
         return -a  # the only quotient that can be out of range
     return Number(_CHECKED.get(f, f)(a.to(int), b.to(int)), int)
 
 
 def _quotient(a, divisor):
     """Of integers: rounded once, as Python's is."""
+    if isinstance(divisor, Number):
+        a, b = (ops.checked_dividend(Number.of(x).to(int)).to(_lathe.float64) for x in (a, divisor))
+        return Number(a / b, float)
     if abs(divisor) & (abs(divisor) - 1) == 0 and abs(divisor) < _HUGE:  # divides without rounding
         return Number(a.to(float) / float(divisor), float)
     if abs(divisor) > 2**53:
@@ -309,7 +345,7 @@ def _comparison(f):
     def compare(a, b):
         if isinstance(b, Tensor):
             return f(_compared_with(a, b), b)
-        if not _is_number(b):
+        if not is_number(b):
             return NotImplemented
         b = _operand(b)
         if isinstance(b, int) and not fits(b):
@@ -403,6 +439,17 @@ _OPERATORS = {
     "[]": operator.getitem, "[]=": operator.setitem, "del []": operator.delitem,
     "not": _not, "and": all_of, "or": any_of, "<": _LESS, ">": _MORE,
 }  # fmt: skip
+
+
+def _in_place(f):
+    """f of a tensor and a number that data decides writes to the tensor, as it does of others."""
+
+    def written(x, y):
+        return f(x, y.beside(x) if isinstance(y, Number) and isinstance(x, Tensor) else y)
+
+    return written
+
+
 _IN_PLACE = {
     ast.Add: operator.iadd, ast.Sub: operator.isub, ast.Mult: operator.imul,
     ast.Div: operator.itruediv, ast.FloorDiv: operator.ifloordiv, ast.Mod: operator.imod,
@@ -414,4 +461,6 @@ _IN_PLACE = {
 
 def operator_of(what, in_place=False):
     """The function of an operator: a node of ast, or one of the texts above."""
-    return (_IN_PLACE if in_place else _OPERATORS)[what if isinstance(what, str) else type(what)]
+    if in_place:
+        return _in_place(_IN_PLACE[type(what)])
+    return _OPERATORS[what if isinstance(what, str) else type(what)]

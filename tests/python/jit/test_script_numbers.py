@@ -265,10 +265,10 @@ def test_whole_numbers_of_tensors():
         lt.script(lambda x: round(x[0]))(f32(1))
 
 
-@pytest.mark.parametrize("asked", ["math.sqrt(x[0])", "math.sqrt(x[0].item())"])
+@pytest.mark.parametrize("asked", ["math.exp(x[0])", "math.exp(x[0].item())"])
 def test_other_functions_of_math_are_refused(asked, tmp_path):
     (tmp_path / "asks.py").write_text(f"import math\n\n\ndef f(x):\n    return x * {asked}\n")
     f = runpy.run_path(str(tmp_path / "asks.py"))["f"]
-    with pytest.raises(lt.ScriptError, match=r"math.sqrt\(\) of what data decides") as caught:
+    with pytest.raises(lt.ScriptError, match=r"math.exp\(\) of what data decides") as caught:
         lt.script(f)(f32(1))
-    assert "lathe.sqrt(x)" in str(caught.value) and "asks.py:5" in str(caught.value)
+    assert "lathe.exp(x)" in str(caught.value) and "asks.py:5" in str(caught.value)

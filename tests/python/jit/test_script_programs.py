@@ -16,9 +16,18 @@ import lathe as lt
 PROGRAMS, IN_A_FILE = 48, 8
 REST = "o, l, d, s.h, s.n, l is m"
 HEAD = """
+import math
+
+import lathe as lt
+
+
 class S:
     def __init__(self, h, n):
-        self.h, self.n = h, n
+        self.h, self.n, self.c = h, n, 0
+
+    def counts(self, most):
+        self.c += 1
+        return self.c % most != 0
 
     def step(self, x):
         if x.sum() > self.h.sum():
@@ -66,6 +75,9 @@ class Program:
             "x = x * 1.5 + 1", "x = x - y", "y = y + x * 0.25", "x, y = y, x + 0.5", "k = k + 1",
             "k = (2 * k + 5) % 11",
             "y = y * k", "x = x + k", "y = y.clone()\n{}y[0] = k", "x = x.abs()",
+            "k = 9 // k", "k = k % (k - 2) + 4 // 3", "y = y * (5 / k)", "x = x * math.sqrt(k * k)",
+            "y = y.clone()\n{0}y += k\n{0}y[1:] -= k", "y = y + x[k % 2:].sum()",
+            "y = y.clone()\n{0}y[: k % 3] = 0.5", "x = x + lt.zeros(k % 2 + 2)[:2]",
         )).format(" " * indent))  # fmt: skip
         return True
 
@@ -97,12 +109,23 @@ class Program:
 
     def loop(self, indent, depth, loops):
         self.counters += 1
-        n, kind = f"n{self.counters}", self.random.randrange(3)
+        n, kind = f"n{self.counters}", self.random.randrange(6)
         if kind == 0:
             self.put(indent, f"{n} = 0")
             self.put(indent, f"while {self.condition()} and {n} < 4:")
             self.put(indent + 4, f"{n} += 1")
         elif kind == 1:
+            self.put(indent, f"{n} = 0")
+            self.put(indent, f"while (c{n} := x.sum()) > y[0] and {n} < 4:")
+            self.put(indent + 4, f"{n} += 1")
+            self.put(indent + 4, f"y = y + c{n}")
+        elif kind == 2:
+            self.put(indent, f"{n} = 0")
+            self.put(indent, f"while int(x.sum()) % 3 != 0 and {n} < 4:")
+            self.put(indent + 4, f"{n} += 1")
+        elif kind == 3:
+            self.put(indent, f"while s.counts({self.random.choice((2, 5))}) and lt.rand(()) < 0.8:")
+        elif kind == 4:
             self.put(indent, f"for {n} in range({self.random.randint(0, 3)}):")
         else:
             self.put(indent, f"for {n} in range(int(t) + 1):")
@@ -133,10 +156,17 @@ def test_random_scripts_equal_eager(first, tmp_path):
         scripted = lt.script(f)
         for values, turns in INPUTS:
             args = lt.tensor(values), lt.tensor(turns)
+            lt.manual_seed(turns)
             try:
                 want = f(*args)
             except OverflowError:  # an integer that has grown too large for a tensor beside it
                 continue
+            except ZeroDivisionError as e:
+                lt.manual_seed(turns)
+                with pytest.raises(ZeroDivisionError, match=str(e)):
+                    scripted(*args)
+                continue
+            lt.manual_seed(turns)
             same(scripted(*args), want), text
 
 
