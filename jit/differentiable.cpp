@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/backend.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/leaf.h"
 #include "graph/trace/interpret.h"
 #include "include/lathe/ops/math.h"
 #include "jit/build_lock.h"
@@ -172,9 +173,7 @@ void Differentiable::pass_on_writes(const ir::Data& inputs, const Tensors& resul
     Tensor written = inputs[writes_[i].input->index()].tensor();
     const ir::Node* by = writes_[i].value->node();
     // To a leaf nobody writes with gradients on: it stays one.
-    const bool leaf =
-        written.requires_grad() && written.impl()->autograd && written.impl()->autograd->leaf();
-    const bool recorded = by != nullptr && !by->detached() && !leaf;
+    const bool recorded = by != nullptr && !by->detached() && !is_leaf(written);
     const Tensor& value = results[first + i];
     if (recorded && (value.requires_grad() || written.requires_grad()))
       tape()->wrote(written, value);

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/leaf.h"
 #include "core/dispatch/view_path.h"
 #include "core/sizes/symexpr.h"
 #include "include/lathe/ops/math.h"
@@ -76,9 +77,6 @@ void require_assignable(const Tensor& dst) {
                                           " with strides ", to_string(dst.geometry().strides)),
                       .expected = "each element at an address of its own",
                       .next = "clone() the expanded tensor before writing to it"});
-  auto is_leaf = [](const Tensor& t) {
-    return t.requires_grad() && t.impl()->autograd && t.impl()->autograd->leaf();
-  };
   bool leaf = is_leaf(dst);
   // A view that was made a leaf by the user, or a view of one: its base has no history, and would
   // take it over with the write.

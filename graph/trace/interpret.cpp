@@ -7,6 +7,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/leaf.h"
 #include "core/dispatch/replay.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/text.h"
@@ -104,8 +105,7 @@ class Frame {
       Tensor to = inputs[writes[i].input->index()].tensor();
       // A leaf that requires grad can only have been written under no_grad, or the trace had
       // refused.
-      bool leaf = to.requires_grad() && to.impl()->autograd && to.impl()->autograd->leaf();
-      GradMode mode(thread_state().grad_enabled && !leaf);
+      GradMode mode(thread_state().grad_enabled && !is_leaf(to));
       assign(to, results[first + i].tensor());
     }
     results.resize(first);

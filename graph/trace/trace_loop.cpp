@@ -140,12 +140,14 @@ Type Tracer::result_type(const Value* parameter, uint32_t first_symbol) {
   });
 }
 
-Data Tracer::loop_results(Node* node, const LoopPlan& plan, Tensors tracked,
+Data Tracer::loop_results(Node* node, const LoopPlan& plan, const BlockResult& body,
                           const Values& parameters, uint32_t first_symbol) {
+  Tensors tracked = body.tracked;
   for (const Datum& d : plan.start)
     if (d.is_tensor() && d.tensor().requires_grad() && thread_state().grad_enabled)
       tracked.push_back(d.tensor());
-  const Origins from = origins(tracked);  // as they are before the writes are put back
+  const Origins from =
+      origins(tracked, body.of_leaves);  // as they are before the writes are put back
   Data out;
   size_t k = 0;
   for (size_t i = 0; i < plan.start.size(); ++i) {
@@ -225,7 +227,7 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
     }
     std::move(erase).Cancel();
     made.tracked.insert(made.tracked.end(), asked.tracked.begin(), asked.tracked.end());
-    return loop_results(node, plan, made.tracked, parameters, first_symbol);
+    return loop_results(node, plan, made, parameters, first_symbol);
   }
   never_settles();
 }
@@ -273,7 +275,7 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
       InsertAt inside(graph_, block);
       graph_.set_yields(block, loop_yields(plan, made), here());
     }
-    return loop_results(node, plan, made.tracked, parameters, first_symbol);
+    return loop_results(node, plan, made, parameters, first_symbol);
   }
   never_settles();
 }

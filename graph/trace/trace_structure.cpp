@@ -5,6 +5,7 @@
 // A loop is recorded again, from the start, when its first recording shows that something more must
 // be carried, or that a size changes from round to round; what the abandoned recording assumed
 // about its own symbols goes with them.
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
@@ -93,6 +94,7 @@ Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()>
       t.impl()->requires_grad = before.requires_grad;
     }
     r.tracked = std::move(frames_.back().tracked);
+    r.of_leaves = std::move(frames_.back().of_leaves);
     frames_.pop_back();
   };
   try {
@@ -319,7 +321,9 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
     }
   Tensors tracked = std::move(made[0].tracked);
   tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
-  const Origins from = origins(tracked);  // as they are before the writes are put back
+  Values of_leaves = std::move(made[0].of_leaves);
+  absl::c_copy(made[1].of_leaves, std::back_inserter(of_leaves));
+  const Origins from = origins(tracked, of_leaves);  // as they are before the writes are put back
   Data results, handed_on;
   Values yields[2];
   auto join_shapes = [&](Type type, const Value* a, const Value* b) {

@@ -3,11 +3,14 @@
 // A write gives its tensor another value of the graph, and reaches one that is a view through what
 // that is a view of. What a block writes is noted by its frame, for trace_structure.cpp to put it
 // back. A history is the tape's to keep; here it is asked for, or cut off.
+#include <absl/algorithm/container.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/leaf.h"
 #include "core/dispatch/replay.h"
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/shape.h"
@@ -47,7 +50,7 @@ void Tracer::begin_history(const Tensor& t) {
   TensorImpl& impl = *t.impl();
   if (!impl.requires_grad) {
     impl.autograd = nullptr;
-  } else if (!(impl.autograd && impl.autograd->leaf())) {
+  } else if (!is_leaf(t)) {
     const GradMode on(true);
     const Tensor same_elements = shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape())));
     impl.autograd = same_elements.impl()->autograd;
@@ -56,7 +59,12 @@ void Tracer::begin_history(const Tensor& t) {
 
 Value* Tracer::written(const Tensor& dst, const Tensor& value) {
   if (thread_state().grad_enabled) return value_of(value);
-  if (!has_history(dst)) return without_history(value);
+  if (!has_history(dst)) {
+    if (!dst.requires_grad() || frames_.empty()) return without_history(value);
+    // What a leaf gets in a block is a value of its own, which gradients may lead back to.
+    frames_.back().of_leaves.push_back(cut_off(value));
+    return frames_.back().of_leaves.back();
+  }
   const GradMode on(true);
   return value_of(shape_ops<Tensor>::overwritten(dst, value));
 }
@@ -135,8 +143,12 @@ void Tracer::renew(const Tensor& t, const Tensor& v) {
 
 void Tracer::note_tracked(const Tensor& t) {
   if (!t.requires_grad() || !thread_state().grad_enabled) return;
+  const bool has_value = !t.impl()->storage || captured_.contains(t.impl());
+  const auto gave = [&](const Frame& f) { return absl::c_linear_search(f.of_leaves, now(t)); };
+  const bool from_outside =
+      has_value && absl::c_any_of(frames_, gave);  // a leaf that is written to
   for (Frame& f : frames_) {
-    const bool inside = !t.impl()->storage && encloses(*f.block, now(t)->block());
+    const bool inside = !from_outside && !t.impl()->storage && encloses(*f.block, now(t)->block());
     auto is_it = [&](const Tensor& known) { return same(known, t); };
     if (!inside && std::none_of(f.tracked.begin(), f.tracked.end(), is_it)) f.tracked.push_back(t);
   }
@@ -145,7 +157,7 @@ void Tracer::note_tracked(const Tensor& t) {
 /// Was it computed from what requires grad, or may that be so at a later call? To the tape it is
 /// that still after a write with gradients off, and the value written is a number.
 bool Tracer::has_history(const Tensor& t) {
-  if (t.requires_grad() && t.impl()->autograd && !t.impl()->autograd->leaf()) return true;
+  if (t.requires_grad() && t.impl()->autograd && !is_leaf(t)) return true;
   if (!any_history_ || !differentiable.has(t.dtype())) return false;
   const Value* v = value_of(t);
   const Node* n = v->node();
@@ -187,8 +199,12 @@ Value* Tracer::without_history(const Tensor& t) {
   const bool recording = thread_state().grad_enabled;
   const bool is_cut = !(is_floating(t.dtype()) || is_complex(t.dtype())) ||
                       (v->node() != nullptr && v->node()->detached());
-  if (!recording && is_cut) return v;
-  GradMode no_grad(false);
+  return !recording && is_cut ? v : cut_off(t);
+}
+
+/// The same as a value of its own.
+Value* Tracer::cut_off(const Tensor& t) {
+  const GradMode no_grad(false);
   return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
 }
 
@@ -212,8 +228,9 @@ std::optional<Tracer::Part> Tracer::part_of(Node* node, const Tensors& inputs,
   return part;
 }
 
-Tracer::Origins Tracer::origins(const Tensors& tracked) const {
-  Origins out;
+Tracer::Origins Tracer::origins(const Tensors& tracked, const Values& of_leaves) {
+  Origins out(of_leaves.begin(), of_leaves.end());
+  if (!frames_.empty()) absl::c_copy(of_leaves, std::back_inserter(frames_.back().of_leaves));
   for (const Tensor& t : tracked)
     if (t.requires_grad() && (!t.impl()->storage || captured_.contains(t.impl())))
       out.insert(now(t));
@@ -262,7 +279,7 @@ void Tracer::pass_history(Structure structure, Node* node, const Tensors& tracke
   // written.
   const auto gets_one = [&](size_t i) {
     const Tensor& t = written[i];
-    if (t.requires_grad()) return !t.impl()->autograd || !t.impl()->autograd->leaf();
+    if (t.requires_grad()) return !is_leaf(t);
     return std::any_of(node->blocks().begin(), node->blocks().end(), [&](const Block* b) {
       if (structure == Structure::while_ && b == node->blocks().front()) return false;
       return leads_back(b->yields()[b->yields().size() - written.size() + i], origins);

@@ -126,7 +126,8 @@ class Tracer final : public Backend {
   struct Frame {
     Block* block;
     std::vector<Before> before = {};
-    Tensors tracked = {};  // from outside, with a history; read or written in the block
+    Tensors tracked = {};   // from outside, with a history; read or written in the block
+    Values of_leaves = {};  // values that the block gave to leaves, which stay leaves
   };
   /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to
   /// round.
@@ -141,6 +142,7 @@ class Tracer final : public Backend {
     Values values;  // of the results that are tensors, as the block's writes have left them
     std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
     Tensors tracked;                                // as the frame's
+    Values of_leaves;                               // as the frame's
   };
   /// A tensor that came out of an if or a loop, or is carried by one: eagerly it may be one of
   /// `others` itself, or a view of it, and data decides.
@@ -189,6 +191,7 @@ class Tracer final : public Backend {
   void check_chosen(const Tensor& written, bool put);
   void renew_aliases(const Tensor& written);
   Value* without_history(const Tensor& t);
+  Value* cut_off(const Tensor& t);
   bool has_history(const Tensor& t);
   Value* written(const Tensor& dst, const Tensor& value);
   /// What was there before the block that the tensor may be or be a view of; with `parameters`
@@ -208,9 +211,9 @@ class Tracer final : public Backend {
   /// derivative knows: the tape sees one step. Null node: nobody knows.
   std::optional<Part> part_of(Node* node, const Tensors& inputs, const Tensors& results,
                               absl::Span<const Tensor> written) const;
-  /// The values that tracked tensors have now.
+  /// The values that tracked tensors have now, and those that the blocks gave to leaves.
   using Origins = absl::flat_hash_set<const Value*>;
-  Origins origins(const Tensors& tracked) const;
+  Origins origins(const Tensors& tracked, const Values& of_leaves);
   /// Is `v` made of one of them, as far as gradients go?
   static bool leads_back(const Value* v, const Origins& origins);
   /// `origins`: of `tracked`, before `written` were given what the structure leaves them with.
@@ -231,8 +234,8 @@ class Tracer final : public Backend {
   Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
   bool stays(Int before, Int after) const;
   bool loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters);
-  Data loop_results(Node* node, const LoopPlan& plan, Tensors tracked, const Values& parameters,
-                    uint32_t first_symbol);
+  Data loop_results(Node* node, const LoopPlan& plan, const BlockResult& body,
+                    const Values& parameters, uint32_t first_symbol);
   Values loop_yields(const LoopPlan& plan, const BlockResult& body);
   std::string free_name(const std::string& wanted) const;
   Recursion::Size size_of_result(const Recursion& r, Int size, uint32_t first_symbol) const;

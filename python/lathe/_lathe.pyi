@@ -24,6 +24,7 @@ _batch_fallbacks: Any
 _batching: Any
 _become: Any
 _begin_profile: Any
+_block_is_ordered: Any
 _call_host: Any
 _capture: Any
 _capture_number: Any
@@ -94,6 +95,7 @@ _set_grad_enabled: Any
 _set_random_state: Any
 _share_memory: Any
 _site: Any
+_size_in: Any
 _sizes_before: Any
 _stands_for_array: Any
 _storage: Any

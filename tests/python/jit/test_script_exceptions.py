@@ -185,10 +185,26 @@ def test_both_branches_raise():
     outcomes(f, (f32(1, 2),), (f32(2, 2),))
 
 
-def test_the_error_of_a_part_that_data_decides_about_is_refused():
+def test_an_error_of_plain_python_comes_where_data_leads_to_it():
     def f(x):
         if x.sum() > 0:
             x = x + [1, 2][5]
+        return x
+
+    outcomes(f, (f32(1, 2),), (f32(-2, 1),))
+
+    def g(x):
+        for i in range(3):
+            x = x + (1 / (1 - i) if x.sum() > 3 else {0: 1.0, 1: 2.0}[i])
+        return x
+
+    outcomes(g, (f32(1, 2),), (f32(-20, 1),), (f32(2, 2),))
+
+
+def test_another_error_of_a_part_that_data_decides_about_is_refused():
+    def f(x):
+        if x.sum() > 0:
+            x = x + len(5)
         return x
 
     with pytest.raises(lt.ScriptError, match="an exception in a part that data decides"):

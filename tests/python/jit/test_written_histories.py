@@ -222,3 +222,46 @@ def test_detached_in_one_branch_and_written_in_the_other():
             sum(x.sum() for x in out if x.requires_grad).backward()
             got.append([*(bits(o) for o in out), bits(b), bits(q.grad)])
         assert got[0] == got[1]
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_leaf_that_a_branch_writes_to_and_reads_is_refused(deep):
+    def f(w, b, x):
+        def inner():
+            b.mul_(w)
+            return x * 1
+
+        def yes():
+            with lt.no_grad():
+                w.copy_(x)
+            return lt.cond(x.sum() > 1, inner, lambda: x * 2) if deep else inner()
+
+        return lt.cond(x.sum() > 0, yes, lambda: x * 2)
+
+    for capture in (lt.trace, lt.script):
+        w, b = lt.ones(2, requires_grad=True), lt.ones(2)
+        with pytest.raises(lt.TraceError, match="leads back to a leaf that is written to inside"):
+            capture(f)(w, b, lt.full((2,), 3.0))
+
+
+def test_a_leaf_that_a_branch_writes_to_alone_stays_one():
+    def make(w, b):
+        def f(x):
+            def yes():
+                with lt.no_grad():
+                    w.copy_(x)
+                b.mul_(x)
+                return x * 1
+
+            return lt.cond(x.sum() > 0, yes, lambda: x * 2)
+
+        return f
+
+    got = []
+    for capture in (lambda f: f, lt.trace, lt.script):
+        w, b = lt.ones(2, requires_grad=True), lt.ones(2)
+        f = capture(make(w, b))
+        for v in (3.0, -1.0, 2.0):
+            y = f(lt.full((2,), v))
+        got.append([bits(w), bits(b), bits(y), w.is_leaf, b.requires_grad, y.requires_grad])
+    assert got[0] == got[1] == got[2]
