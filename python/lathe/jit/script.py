@@ -48,6 +48,7 @@ class Session(Observed):
         self.recording = 0  # of structures inside each other
         self.rounds = 0  # of loops that are written out there
         self.live = []  # interpreters under way, outermost first
+        self.given = {}  # what the call came with, and others hold
         self.here = []  # conditions that are true where the code is
         self.asserted = []  # (what may be None, what was known of it before)
         self.checks = {"failed": 0}  # a number whose computation fails where eager code raises
@@ -76,6 +77,7 @@ class Session(Observed):
             i = Interpreter(self, code.co_filename, source.find(code), f.__globals__)
             i.cells = dict(zip(code.co_freevars, f.__closure__ or ()))
             i.function = i.who = f
+            self.given[id(f)] = f.__defaults__, f.__kwdefaults__
             i.env.update(source.bind_function(f, args, kwargs))
         return i.run_function()
 
@@ -461,6 +463,7 @@ class Scripted(Traced):
         with observer.resting():
             node = source.any_node(f)
             i = Interpreter(session, source.file_of(f), node, {})
+        session.given.update(f=f, args=list(args), kwargs=dict(kwargs))
         with Room():
             return i.call(node, f, list(args), dict(kwargs)), session
 

@@ -7,7 +7,8 @@ import types
 from _warnings import warn
 
 from .. import ops
-from .._lathe import Tensor, int64
+from .._lathe import Tensor, get_default_dtype, int64, tensor
+from .._lathe import bool as lathe_bool
 from .script_optional import ADVICE, Maybe, settled
 from .script_values import (
     Number,
@@ -15,9 +16,12 @@ from .script_values import (
     any_of,
     decided_by_data,
     is_inside,
+    is_number,
     operator_of,
     refuse,
 )
+
+_ROWS = (list, tuple)
 
 
 class Range:
@@ -166,11 +170,59 @@ def _isinstance(script, node, args, kwargs):
 
 # Containers, and what makes or prints texts.
 _TAKE_NUMBERS = (list, tuple, dict, print, str, repr, format, warn)
-_COMPARED_BY_IDENTITY = (types.BuiltinFunctionType, types.FunctionType, type(int))
+_COMPARED_BY_IDENTITY = (types.BuiltinFunctionType, types.FunctionType, type(int), type(tensor))
 
 
 def _locals(script, node, args, kwargs):
     refuse("locals() looks at all names of the function", "name what you want of it")
+
+
+def _divmod(script, node, args, kwargs):
+    """Of numbers; each of the two is checked as it would be alone."""
+    if not any(isinstance(a, Number) for a in args) or len(args) != 2 or kwargs:
+        BUILTINS.refuse_numbers(script, node, divmod, args, kwargs)
+        return script.session.observer.call(divmod)(*args, **kwargs)
+    a, b = args
+    b = script.divisor(node, a, b, exact=False)
+    return a // b, a % b
+
+
+def _tensor(script, node, args, kwargs):
+    """lathe.tensor() of numbers that data decides, in lists or not."""
+    if len(args) != 1 or not set(kwargs) <= {"dtype"} or not _holds_numbers(args[0]):
+        BUILTINS.refuse_numbers(script, node, tensor, args, kwargs)
+        return script.session.observed(tensor, args)[0](*args, **kwargs)
+    kinds = set(_kinds(script, node, args[0]))
+    kind = next(k for k in (float, int, bool) if k in kinds)
+    of_kind = get_default_dtype() if kind is float else _OF_KINDS[kind]
+    dtype = kwargs.get("dtype") or of_kind
+
+    def made(value):
+        if isinstance(value, (list, tuple)):
+            return ops.stack([made(v) for v in value])
+        n = Number.of(value)
+        return n.within(dtype) if n.kind is int else n.tensor.to(dtype)
+
+    return made(args[0]).clone()
+
+
+_OF_KINDS = {int: int64, bool: lathe_bool}
+
+
+def _holds_numbers(value):
+    if type(value) in _ROWS:
+        return any(map(_holds_numbers, value))
+    return isinstance(value, Number)
+
+
+def _kinds(script, node, value):
+    """The kinds of the numbers in lists; tensors and arrays among them are refused."""
+    if type(value) in _ROWS and len(value) > 0:
+        return [k for v in value for k in _kinds(script, node, v)]
+    if not is_number(value):
+        script.refuse(node, "a number that data decides beside what is none, in tensor()",
+                      next="stack tensors: lathe.stack(items)")  # fmt: skip
+    return [value.kind if isinstance(value, Number) else Number.of(value).kind]
 
 
 class BUILTINS:
@@ -189,7 +241,7 @@ class BUILTINS:
         math.fabs: _exact(math.fabs, ops.abs), math.isnan: _exact(math.isnan, ops.isnan, bool),
         math.isinf: _exact(math.isinf, ops.isinf, bool),
         math.isfinite: _exact(math.isfinite, ops.isfinite, bool),
-        locals: _locals,
+        locals: _locals, divmod: _divmod, tensor: _tensor,
     }  # fmt: skip
 
     @classmethod
@@ -202,18 +254,27 @@ class BUILTINS:
         return found
 
     @staticmethod
-    def sized(f, args, kwargs):
-        """The arguments of an op: integers that data decides are sizes where it takes integers."""
+    def taken(f, args, kwargs):
+        """The arguments of an op. Integers that data decides are sizes where it takes integers, and
+        numbers are tensors where it takes these, too."""
         if not isinstance(f, _OPS):
             return args, kwargs
         given = [i for a in (*args, *kwargs.values()) for i in (a if type(a) in _ROWS else (a,))]
-        if not any(isinstance(i, Number) and i.kind is int for i in given):
+        if not any(isinstance(i, Number) for i in given):
             return args, kwargs
         names, kinds = _parameters(f)
         several = kinds.get(names[-1], "").endswith("[]")  # x.reshape(2, n)
         at = [*names, *names[-1:] * (len(args) * several)]
-        args = [_as_size(a, kinds.get(n)) for n, a in itertools.zip_longest(at[: len(args)], args)]
-        return args, {n: _as_size(a, kinds.get(n)) for n, a in kwargs.items()}
+        pairs = list(itertools.zip_longest(at[: len(args)], args))
+        like = [a for n, a in (*pairs, *kwargs.items())
+                if isinstance(a, Tensor) and kinds.get(n) in _FOR_TENSORS]  # fmt: skip
+        op = f.schemas[0].partition("(")[0]
+        if not like and isinstance(args[0], Tensor) and op != ops.where.__name__:  # no condition
+            like = args[:1]
+        if op in _NOT_AS_TENSORS:
+            like = []
+        args = [_as_taken(a, kinds.get(n), like) for n, a in pairs]
+        return args, {n: _as_taken(a, kinds.get(n), like) for n, a in kwargs.items()}
 
     @staticmethod
     def refuse_numbers(script, node, f, args, kwargs):
@@ -245,8 +306,11 @@ class BUILTINS:
 
 
 _OPS = (type(ops.zeros), type(Tensor.narrow))
-_ROWS = (list, tuple)
 _AXES = ("dim", "dims", "axis")
+_FOR_TENSORS = ("Tensor|Scalar", "Tensor|Scalar?")
+_POWERS = (ops.pow, ops.float_power)
+_COMPARISONS = (ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge)  # integers keep their value there
+_NOT_AS_TENSORS = frozenset(op.__name__ for op in (*_POWERS, *_COMPARISONS))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -259,12 +323,16 @@ def _parameters(op):
     return names[: names.index("*")] if "*" in names else names, kinds
 
 
-def _as_size(value, kind):
-    if kind not in ("int", "int?", "int[]", "Scalar"):
+def _as_taken(value, kind, like):
+    if kind == "int[]" and type(value) in _ROWS:
+        return type(value)(_as_taken(i, "int", like) for i in value)
+    if not isinstance(value, Number):
         return value
-    if type(value) in _ROWS:
-        return type(value)(_as_size(i, "int") for i in value)
-    return value.size() if isinstance(value, Number) and value.kind is int else value
+    if kind in _FOR_TENSORS and like:
+        return value.beside(like[0])
+    return (
+        value.size() if kind in ("int", "int?", "int[]", "Scalar") and value.kind is int else value
+    )
 
 
 _ASKING = (len, enumerate, zip, reversed, iter, next)  # of containers, whatever they hold

@@ -27,6 +27,7 @@ from .trace import Traced
 
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 CELLS = " cells"  # no name that a source can have: holds those that functions share
+_ASKING = ("equal", "allclose")  # of lathe._functions: their answer is a bool of Python
 _SCRIPTED_PACKAGES = ("lathe._grad_mode", "lathe._loops", "lathe.nn.module", "lathe.nn.containers")
 
 
@@ -41,10 +42,22 @@ def is_chosen_text(value):
 def readable(f):
     """May the function's source be run statement by statement?"""
     if f.__module__ is not None and f.__module__.split(".")[0] == "lathe":
-        return f.__module__ in _SCRIPTED_PACKAGES and not source.is_special(f.__code__)
+        asks = f.__module__ == "lathe._functions" and f.__name__ in _ASKING
+        read = asks or f.__module__ in _SCRIPTED_PACKAGES
+        return read and not source.is_special(f.__code__)
     if is_standard(f.__code__.co_filename):
         return False
     return source.find(f.__code__) is not None and not source.is_special(f.__code__)
+
+
+def _is_callable_object(f):
+    """Is it an object of the user's, whose class has a function for calls?"""
+    kind = type(f)
+    own = kind.__module__.split(".")[0] not in ("lathe", "numpy")  # observed where they are called
+    if not own or isinstance(f, (type, Closure)):
+        return False
+    found = (vars(c)["__call__"] for c in kind.__mro__ if "__call__" in vars(c))
+    return isinstance(next(found, None), types.FunctionType)
 
 
 class Closure:
@@ -254,10 +267,15 @@ class Expressions:
     def operand(self, node, left, right):
         """The right operand; one by which data decides that numbers are divided is not zero."""
         value = self.evaluate(right)
-        if not (isinstance(node.op, _DIVISIONS) and isinstance(value, Number) and is_number(left)):
+        if not isinstance(node.op, _DIVISIONS):
+            return value
+        return self.divisor(node, left, value, exact=isinstance(node.op, ast.Div))
+
+    def divisor(self, node, dividend, value, exact):
+        if not (isinstance(value, Number) and is_number(dividend)):
             return value
         self.may_fail(node)
-        for wrong in self.do(node, value.no_divisor, left, isinstance(node.op, ast.Div)):
+        for wrong in self.do(node, value.no_divisor, dividend, exact):
             self.do(node, self.session.fail_where, wrong)
         return value.as_divisor()
 
@@ -468,6 +486,8 @@ class Expressions:
             cls, first = self.cells["__class__"].cell_contents, self.first_argument()
             return super(cls, first)
         f = self.evaluate(node.func)
+        if f is bool and len(node.args) == 1 and isinstance(node.args[0], ast.BoolOp):
+            return self.as_truth(node, self.test(node.args[0]))  # its operands may differ in kind
         args = self.items(node.args)
         kwargs = {}
         for k in node.keywords:
@@ -496,6 +516,8 @@ class Expressions:
                 f = self.session.observer.attribute(f, "_function")
             elif isinstance(f, Module) and type(f).__call__ is Module.__call__:
                 f, args = Module.__call__, [f, *args]
+            elif _is_callable_object(f):
+                f, args = self.session.observer.attribute(type(f), "__call__"), [f, *args]
             else:
                 break
         if type(f) is Maybe:
@@ -508,10 +530,12 @@ class Expressions:
                 self.session.observer.use(value)
             return self.do(node, stand_in, self, node, args, kwargs)
         if isinstance(f, types.FunctionType) and readable(f):
+            if f.__name__ in _ASKING and f.__module__ == "lathe._functions":
+                f = f.__wrapped__
             return self.do(node, self.session.call, f, args, kwargs)
         if isinstance(f, Closure):
             return self.do(node, functools.partial(f, *args, **kwargs))
-        args, kwargs = BUILTINS.sized(f, args, kwargs)
+        args, kwargs = BUILTINS.taken(f, args, kwargs)
         if BUILTINS.refuse_numbers(self, node, f, args, kwargs):
             return self.do(
                 node, functools.partial(self.session.observed(f, args)[0], *args, **kwargs)

@@ -305,6 +305,31 @@ def _holds(outer, inner):
     return any(n is inner for n in ast.walk(outer))
 
 
+@functools.lru_cache(maxsize=4096)
+def of_a_round(function, loop):
+    """Names that each round of the loop sets before it reads them, and that nothing outside of it
+    reads: no round hands them on."""
+    inside = set(map(id, ast.walk(loop)))
+    outside = [n for n in ast.walk(function) if id(n) not in inside]
+    read = {n.id for n in outside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)}
+    read |= {n.target.id for n in outside
+             if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}  # fmt: skip
+    before = _named(loop.test) if isinstance(loop, ast.While) else set()
+    out = set(targets(loop.target)) if isinstance(loop, ast.For) else set()
+    for s in loop.body:
+        if isinstance(s, ast.Assign):
+            reads = {
+                n.id for n in ast.walk(s) if isinstance(n, ast.Name) and type(n.ctx) is ast.Load
+            }
+            out |= set(_own_targets(s)) - before - reads
+        before |= _named(s)
+    return out - read
+
+
+def _named(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
 def only_augmented(statements, name):
     """Is the name only ever the target of `name += ...` in these statements?"""
     for s in statements:

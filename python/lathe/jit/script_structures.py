@@ -89,7 +89,13 @@ class Structures:
         if not self.loops:
             return source.assigned(self.node.body)
         marks = [n for n in _marks(len(self.loops) - 1) if n in self.env]
-        return source.assigned(self.loops[-1]) + marks
+        passing = self.passing(self.loops[-1])
+        return [n for n in source.assigned(self.loops[-1].body) if n not in passing] + marks
+
+    def passing(self, loop):
+        """Names of a loop that no round hands on."""
+        names = source.of_a_round(self.node, loop)
+        return names - set(self.shared) - self.declared.keys() if names else names
 
     # ── return in a loop ────────────────────────────────────────────────────────────────────────
     # Where data decides whether a loop returns, it is left, and two names that no source can hold
@@ -192,7 +198,7 @@ class Structures:
         """What objects hold now. own_ends: nothing reads this function's names after the part."""
         others = [i.env for i in self.session.live if i is not self]
         others += [r.state for r in self.session.recursions]
-        others.append({"": self.session.checks})
+        others += [self.session.given, {"": self.session.checks}]
         if own_ends:
             return Heap(self.session, others, self.env)
         return Heap(self.session, [*others, self.env])
@@ -254,8 +260,13 @@ class Structures:
         return {slot: heap.now(slot)}
 
     def unchanged_names(self, node, names, before):
+        passing = self.passing(self.loops[-1]) if self.loops else ()
         for name, value in self.env.items():
-            if name not in names and value is not before.get(name, Undefined):
+            if (
+                name not in names
+                and name not in passing
+                and value is not before.get(name, Undefined)
+            ):
                 self.refuse(node, f"a part that data decides about changes {name!r}")
 
     def note_changes(self, node, known, heap):
@@ -344,7 +355,7 @@ class Structures:
             self.session.rounds += 1
             if self.session.rounds > _MOST_ROUNDS:
                 self.refuse_endless(node)
-        self.loops.append(node.body)
+        self.loops.append(node)
         try:
             return self.block(node.body, None)
         finally:
@@ -360,10 +371,11 @@ class Structures:
         the condition of the while is asked at the end of each."""
         if node.orelse:
             self.refuse(node, "an else of a loop that data decides about")
-        names = source.assigned([node])
+        passing = self.passing(node)
+        names = [n for n in source.assigned([node]) if n not in passing]
         names = [n for n in names if n in self.env and not isinstance(self.env[n], Undefined)]
         names = [n for n in names if not self.written_only(node, n)]
-        fresh = [n for n in source.assigned([node]) if n not in self.env]
+        fresh = [n for n in source.assigned([node]) if n not in self.env or n in passing]
         returns = [n for n in _marks(len(self.loops)) if n in self.env]
         may_break = source.has_break(node.body) or bool(returns) or asks_last
         for _ in range(_ATTEMPTS):
