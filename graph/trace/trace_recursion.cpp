@@ -156,6 +156,8 @@ std::optional<Data> Tracer::record_recursive_call(size_t which, const Data& argu
   return call_results(r, std::move(in), arguments, {});
 }
 
+bool Tracer::sizes_fit(size_t which) const { return recursions_.at(which)->fits; }
+
 std::optional<Data> Tracer::record_recursion(std::string name, LoopBody body, const Data& start) {
   Recursion r{.name = free_name(name), .plan = plan_for(start)};
   for (int attempt = 0; attempt < kMostRecordings; ++attempt) {
@@ -180,6 +182,7 @@ std::optional<Data> Tracer::record_recursion(std::string name, LoopBody body, co
                         .got = lathe::to_string(type_of(made.writes[0].first)),
                         .next = "return the new value instead, or clone() the tensor first"});
     if (r.calls == 0) return std::nullopt;
+    if (!r.fits && made.results.empty()) continue;  // with sizes as they were it never ended
     if (!recursion_fits(r, made, block, first_symbol)) continue;
     Tensors others;
     for (const Datum& d : made.results)

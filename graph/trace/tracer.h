@@ -43,6 +43,8 @@ class Tracer final : public Backend {
   /// In the body of such a function, the `which`-th under way: it calls itself. Nothing: what it
   /// gives is not known yet, and the body is to be recorded as far as it goes without.
   std::optional<Data> record_recursive_call(size_t which, const Data& arguments);
+  /// Have all calls of itself so far had sizes that its body is recorded for?
+  bool sizes_fit(size_t which) const;
   /// Does the expression mention something that changes from round to round of a loop being
   /// recorded?
   bool in_loop(Int e) const;

@@ -358,3 +358,15 @@ def test_a_result_that_is_its_own_may_be_written():
         return y
 
     check(f, (f32(1, 2), n(3)), (f32(1, 2), n(0)))
+
+
+def test_an_end_that_asks_about_sizes():
+    def sort(x):
+        if x.numel() <= 1:
+            return x
+        pivot, rest = x[0], x[1:]
+        return lt.cat([sort(rest[rest < pivot]), pivot.reshape(1), sort(rest[rest >= pivot])])
+
+    scripted = lt.script(sort)
+    for values in ((3.0, 1.0, 2.0), (5.0, 4.0, 3.0, 2.0, 1.0), (1.0, 1.0), (2.0,), (7.0, -1.0, 9.0)):
+        same(scripted(f32(*values)), sort(f32(*values)))
