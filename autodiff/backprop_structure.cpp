@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
 #include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
@@ -20,6 +21,18 @@ Int named_part(const Node& n, int i) {
   if (const std::optional<Int> part = range_part(n, i)) return *part;
   throw AutogradError(
       {.problem = "the derivative of a loop over a number that no symbol names", .site = n.site()});
+}
+
+/// What arrives at a branch's result, which it gave as one of other sizes; where the branch runs
+/// they are these. No rule is asked whether they are: in the other branch they need not be.
+Tensor with_sizes(Tensor t, const Shape& shape) {
+  for (int axis = 0; axis < t.rank(); ++axis) {
+    const Int size = shape[static_cast<size_t>(axis)];
+    if (identical(t.size(axis), size)) continue;
+    const Tensor all = C::arange(0, size, 1, DType::i64, t.device());
+    t = index_ops<Tensor>::index_select(t, axis, all);
+  }
+  return t;
 }
 
 }  // namespace
@@ -160,7 +173,9 @@ Data Backprop::sums_after(const Values& reached, const Values& flagged,
   auto flags = flags_;
   run();
   Data out;
-  for (Value* v : reached) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+  for (Value* v : reached)
+    out.emplace_back(sum(v).defined() ? with_sizes(sum(v), v->tensor().shape)
+                                      : empty_sum(v->tensor()));
   for (Value* v : flagged) out.emplace_back(flag_of(v));
   sums_ = std::move(outside);
   flags_ = std::move(flags);
@@ -190,7 +205,8 @@ void Backprop::visit_if(Node& n) {
       Again a = run_again(n.block(which), known, symbols);
       for (size_t i = 0; i < n.out().size(); ++i)
         if (active(n.out(i)) && sum(n.out(i)).defined() && active(a.yields[i]))
-          arrive(a.yields[i], sum(n.out(i)), flag_at(n.out(i)));
+          arrive(a.yields[i], with_sizes(sum(n.out(i)), a.yields[i]->tensor().shape),
+                 flag_at(n.out(i)));
       walk(a.last, a.before);
     });
   };

@@ -76,11 +76,24 @@ void presume_what_is_stated(Joint& j) {
     symbols[k].hint = before;
     return false;
   };
+  // All sizes of a sum may have to be small at once.
+  const auto search_together = [&](const SymFact& f) {
+    const std::vector<SymbolInfo> before = symbols;
+    for (int64_t h : {2, 1, 0}) {
+      for (Int e : {f.a, f.b})
+        for (uint32_t k : symbols_of(e))
+          if (by_data(k)) symbols[k].hint = h;
+      if (agrees(f)) return true;
+    }
+    symbols = before;
+    return false;
+  };
   const auto settled = [&](const SymFact& f) {
     const int64_t apart = f.relation == Relation::lt ? 1 : 0;
     if (settle(f.a, f.b, value(f.b) - apart) || settle(f.b, f.a, value(f.a) + apart)) return true;
     const auto found = [&](uint32_t k) { return by_data(k) && search(f, k); };
-    return absl::c_any_of(symbols_of(f.a), found) || absl::c_any_of(symbols_of(f.b), found);
+    return absl::c_any_of(symbols_of(f.a), found) || absl::c_any_of(symbols_of(f.b), found) ||
+           search_together(f);
   };
   // Each pass may undo what another size was settled by, but not for ever.
   bool changed = true;

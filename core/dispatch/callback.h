@@ -17,6 +17,8 @@ Outputs call_host(const HostFunction& f, const Tensors& xs, IntSpan sizes, bool 
 
 /// How many ordered calls this thread has made.
 uint64_t ordered_calls();
+/// The last of them has only been noted, to be made later.
+void forget_ordered_call();
 void note_ordered_call();
 
 /// The definition of this name, if it is one of the two, which are made when they are first asked

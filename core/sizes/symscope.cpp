@@ -205,7 +205,7 @@ bool SymScope::ordinary(Relation relation, Int a, Int b) const {
   const bool one = a.known() ? a.value() == 1 : bounds(a).second <= 1;
   const bool other_one = b.known() ? b.value() == 1 : bounds(b).second <= 1;
   if (one || other_one) return one == other_one;
-  return !a.known() && !b.known() && hint(a) == hint(b);
+  return !a.known() && !b.known();
 }
 
 bool SymScope::answer(Relation relation, Int a, Int b, std::vector<SymFact>& where_it_holds) {

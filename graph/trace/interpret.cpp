@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
+#include "core/base/presumption.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
@@ -81,6 +82,11 @@ void Interpreter::plan_facts() {
   for (const SymFact& f : graph_.checks()) place(f, true);
 }
 
+bool Interpreter::inputs_say(const SymFact& fact) const {
+  const auto sources = graph_.sources();
+  return graph_.inputs_say(fact.a, sources) && graph_.inputs_say(fact.b, sources);
+}
+
 // ── running ─────────────────────────────────────────────────────────────────────────────────────
 
 class Frame {
@@ -137,6 +143,15 @@ class Frame {
       bool good =
           is_check ? lathe::require(f.relation, a, b) : lathe::decide(f.relation, a, b) == f.holds;
       if (good) continue;
+      if (!plan_.inputs_say(f))
+        throw PresumptionError(
+            {.op = absl::StrCat("graph ", g_.name()),
+             .problem = "a size that data decides is not one that the graph "
+                        "was captured for",
+             .got = absl::StrCat(lathe::to_string(a), " and ", lathe::to_string(b)),
+             .expected = to_string(f),
+             .next = "call the function itself for such values",
+             .site = f.site});
       throw ShapeError({.op = absl::StrCat("graph ", g_.name()),
                         .problem = is_check ? "the sizes of the inputs do not fit together"
                                             : "this program was captured for other sizes",

@@ -30,6 +30,8 @@ class Interpreter {
 
   Interpreter(const Graph& graph, const Interpreter* root);
   void plan_facts();
+  /// Do the inputs' sizes decide it, rather than data?
+  bool inputs_say(const SymFact& fact) const;
   const Interpreter* function(const std::string& name) const;
   const Interpreter* root_;  // whose functions are called; this one, if it is the main graph
 };

@@ -160,6 +160,7 @@ void add_callback(nb::module_& m) {
           nb::arg("name"), nb::arg("results"), nb::arg("call"), nb::arg("own"),
           nb::arg("derivative").none(), nb::arg("format").none() = nb::none());
   m.def("_call_host", call_);
+  m.def("_forget_ordered_call", forget_ordered_call);
   m.def("_history_text", history);
   m.def("_written", [] {
     nb::list out;

@@ -98,7 +98,8 @@ void add_script(nb::module_& m) {
   m.def("_record_while", record_while, nb::arg("condition"), nb::arg("body"), nb::arg("start"));
   m.def("_record_recursion", record_recursion, nb::arg("name"), nb::arg("body"), nb::arg("start"));
   m.def("_record_recursive_call", record_recursive_call, nb::arg("which"), nb::arg("arguments"));
-  m.def("_sizes_fit", [](size_t which) { return tracer().sizes_fit(which); }, nb::arg("which"));
+  m.def(
+      "_sizes_fit", [](size_t which) { return tracer().sizes_fit(which); }, nb::arg("which"));
   // Without a guard, as == would make one.
   m.def("_proven_equal", [](nb::object a, nb::object b) {
     return tracer().scope().prove(Relation::eq, to_int(a.ptr()), to_int(b.ptr())) ==

@@ -37,6 +37,7 @@ _detach_here: Any
 _end_profile: Any
 _error_text: Any
 _find: Any
+_forget_ordered_call: Any
 _fori_loop: Any
 _from_bytes: Any
 _fuse_after: Any
@@ -97,6 +98,7 @@ _share_memory: Any
 _site: Any
 _size_in: Any
 _sizes_before: Any
+_sizes_fit: Any
 _stands_for_array: Any
 _storage: Any
 _symbol_count: Any

@@ -31,7 +31,7 @@ from .script_match import Matching
 from .script_observed import Observed
 from .script_optional import Facts, facts_of, learn
 from .script_recursion import result_of
-from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
+from .script_structures import BREAK, CLOSED, CONTINUE, END, PLAIN_ERRORS, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
 from .trace import FLAG, OfObject, Traced, is_object
 
@@ -163,7 +163,7 @@ class Interpreter(Expressions, Structures, Matching):
                 self.fail(node)
             if isinstance(e, _lathe.Error):
                 raise  # eager would run one branch only, and perhaps not this one
-            if isinstance(e, (ArithmeticError, LookupError)):
+            if isinstance(e, PLAIN_ERRORS):
                 self.fail(node)
             self.refuse(node, "an exception in a part that data decides about",
                         got=f"{type(e).__name__}: {e}",
@@ -425,6 +425,7 @@ class Scripted(Traced):
             # Part of an outer trace, whose own code runs as Python: this part is read all the same.
             return self._part(Observer.active(), args, kwargs, inner=True)[0]
         ran, waiting = sum(self._eager.values()), len(held.calls)
+        held.before = waiting
         drawn = _lathe._random_state()
         try:
             return super().__call__(*args, **kwargs)
@@ -442,6 +443,10 @@ class Scripted(Traced):
         except BaseException:
             deliver()
             raise
+
+    def _left(self, *args, **kwargs):
+        del held.calls[held.before :]  # eager code prints it
+        return super()._left(*args, **kwargs)
 
     def _run(self, observer, args, kwargs):
         observer.can_wait = True

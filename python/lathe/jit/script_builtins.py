@@ -151,7 +151,9 @@ def _quantifier(f, joined):
 
 def _method(f):
     """What a number answers itself."""
-    return lambda script, node, args, kwargs: f(*args, **kwargs)
+    return lambda script, node, args, kwargs: f(
+        *(Number.of(a) if is_inside(a) else a for a in args), **kwargs
+    )
 
 
 def _isinstance(script, node, args, kwargs):
@@ -254,7 +256,7 @@ class BUILTINS:
         return found
 
     @staticmethod
-    def taken(f, args, kwargs):
+    def taken(script, f, args, kwargs):
         """The arguments of an op. Integers that data decides are sizes where it takes integers, and
         numbers are tensors where it takes these, too."""
         if not isinstance(f, _OPS):
@@ -262,6 +264,7 @@ class BUILTINS:
         given = [i for a in (*args, *kwargs.values()) for i in (a if type(a) in _ROWS else (a,))]
         if not any(isinstance(i, Number) for i in given):
             return args, kwargs
+        script.session.observer.note_size()
         names, kinds = _parameters(f)
         several = kinds.get(names[-1], "").endswith("[]")  # x.reshape(2, n)
         at = [*names, *names[-1:] * (len(args) * several)]
@@ -271,7 +274,7 @@ class BUILTINS:
         op = f.schemas[0].partition("(")[0]
         if not like and isinstance(args[0], Tensor) and op != ops.where.__name__:  # no condition
             like = args[:1]
-        if op in _NOT_AS_TENSORS:
+        if op in _NOT_AS_TENSORS or op in _LIMITS and like and like[0].requires_grad:
             like = []
         args = [_as_taken(a, kinds.get(n), like) for n, a in pairs]
         return args, {n: _as_taken(a, kinds.get(n), like) for n, a in kwargs.items()}
@@ -310,6 +313,7 @@ _AXES = ("dim", "dims", "axis")
 _FOR_TENSORS = ("Tensor|Scalar", "Tensor|Scalar?")
 _POWERS = (ops.pow, ops.float_power)
 _COMPARISONS = (ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge)  # integers keep their value there
+_LIMITS = {op.__name__ for op in (ops.clamp, ops.clamp_min, ops.clamp_max)}  # share gradients
 _NOT_AS_TENSORS = frozenset(op.__name__ for op in (*_POWERS, *_COMPARISONS))
 
 
@@ -324,7 +328,7 @@ def _parameters(op):
 
 
 def _as_taken(value, kind, like):
-    if kind == "int[]" and type(value) in _ROWS:
+    if kind in ("int", "int[]") and type(value) in _ROWS:
         return type(value)(_as_taken(i, "int", like) for i in value)
     if not isinstance(value, Number):
         return value

@@ -19,6 +19,7 @@ from .script_values import (
     Number,
     as_condition,
     decided_by_data,
+    is_inside,
     is_number,
     operator_of,
     refuse_at,
@@ -48,6 +49,15 @@ def readable(f):
     if is_standard(f.__code__.co_filename):
         return False
     return source.find(f.__code__) is not None and not source.is_special(f.__code__)
+
+
+def _as_numbers(op, left, right):
+    """Sizes that only running tells are numbers where what they give is no size."""
+    if isinstance(op, (ast.Div, ast.Pow)) or any(
+        isinstance(x, (float, Number)) for x in (left, right)
+    ):
+        return [Number.of(x) if is_inside(x) else x for x in (left, right)]
+    return left, right
 
 
 def _is_callable_object(f):
@@ -246,6 +256,7 @@ class Expressions:
             if not isinstance(thing, Tensor) or decided_by_data(i.step):
                 self.refuse(node, "a slice of a list, or a step, that data decides",
                             next="slice a tensor: lathe.stack(items)[:n]")  # fmt: skip
+            self.session.observer.note_size()
             return slice(*(b.size() if isinstance(b, Number) else b for b in bounds))
         if not isinstance(i, Number):
             return i
@@ -262,7 +273,9 @@ class Expressions:
 
     def _e_BinOp(self, node):
         left = self.evaluate(node.left)
-        return self.do(node, operator_of(node.op), left, self.operand(node, left, node.right))
+        right = self.operand(node, left, node.right)
+        left, right = _as_numbers(node.op, left, right)
+        return self.do(node, operator_of(node.op), left, right)
 
     def operand(self, node, left, right):
         """The right operand; one by which data decides that numbers are divided is not zero."""
@@ -272,6 +285,8 @@ class Expressions:
         return self.divisor(node, left, value, exact=isinstance(node.op, ast.Div))
 
     def divisor(self, node, dividend, value, exact):
+        if is_inside(value):
+            value = Number.of(value)
         if not (isinstance(value, Number) and is_number(dividend)):
             return value
         self.may_fail(node)
@@ -535,7 +550,7 @@ class Expressions:
             return self.do(node, self.session.call, f, args, kwargs)
         if isinstance(f, Closure):
             return self.do(node, functools.partial(f, *args, **kwargs))
-        args, kwargs = BUILTINS.taken(f, args, kwargs)
+        args, kwargs = BUILTINS.taken(self, f, args, kwargs)
         if BUILTINS.refuse_numbers(self, node, f, args, kwargs):
             return self.do(
                 node, functools.partial(self.session.observed(f, args)[0], *args, **kwargs)

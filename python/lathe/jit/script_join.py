@@ -314,7 +314,7 @@ class Joiner:
         if any(x is Undefined or isinstance(x, Undefined) for x in (of_a, of_b)):
             return ("same", Undefined.at(self.node, self._what(path)))
         if isinstance(a, _Leaf) and isinstance(b, _Leaf) and a.kind is b.kind:
-            known = not isinstance(of_a, (Tensor, Number)) and type(of_a) is type(of_b)
+            known = type(of_a) in (bool, int, float) and type(of_a) is type(of_b)
             if known and repr(of_a) == repr(of_b):
                 return ("same", of_a)
             return self._pair(a, b)

@@ -22,6 +22,7 @@ from .trace import same_grad
 # How a statement ended.
 END, RETURN, BREAK, CONTINUE = "end", "return", "break", "continue"
 _ATTEMPTS = 16
+PLAIN_ERRORS = (ArithmeticError, LookupError, ValueError)  # which eager code meets as a script does
 _MOST_ROUNDS = 10_000  # of loops that are written out in what data decides about
 CLOSED = ((), 0, None)  # what follows is not for a branch to run: the end of a with or a try
 
@@ -153,7 +154,7 @@ class Structures:
         yes_facts, no_facts = facts_of(test)
         session = self.session
         raised = {}  # makes what a branch that raises would give
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             heap = self.heap(not keep)
             joiner = Joiner(self, node, known, heap, _lathe._symbol_count())
             slots = {s: heap.held(s) for s in known.slots if s[0] in heap.boxes}
@@ -167,6 +168,13 @@ class Structures:
                 )  # fmt: skip
             except Again:
                 continue
+            except _lathe.AutogradError:
+                if attempt == 0:
+                    raise
+                self.refuse(  # the first recording has released what the second would go through
+                    node, "a gradient is taken in a part that data decides about",
+                    next="call backward() before the if, and decide about the step",
+                )  # fmt: skip
             except Raised:
                 self.fail(node)  # both do
             joined = joiner.joined(results)
@@ -246,7 +254,7 @@ class Structures:
         here."""
         try:
             return part()
-        except (ArithmeticError, LookupError) as e:
+        except PLAIN_ERRORS as e:
             if isinstance(e, _lathe.Error) or self.is_tried():
                 raise
             self.fail(node)

@@ -161,11 +161,11 @@ class Number:
         """Where Python cannot divide the number by this one, or not in 64 bits: as tensors."""
         divisor = self.to(int) if self.kind is bool else self.tensor
         found = [divisor == 0]
-        if not exact and self.kind is int and isinstance(dividend, (Number, *_SYMBOLIC)):
-            dividend = Number.of(dividend)
-            if dividend.kind is int:
-                least = Number.of(-(2**63)).tensor
-                found.append((dividend.tensor == least) & (divisor == -1))
+        least = -(2**63)
+        may_be_least = type(dividend) is not int or dividend == least
+        if not exact and self.kind is int and is_integer(dividend) and may_be_least:
+            is_least = Number.of(dividend).tensor == Number.of(least).tensor
+            found.append(is_least & (divisor == -1))
         return found
 
     def as_divisor(self):
@@ -183,8 +183,9 @@ class Number:
 
     def size(self):
         """The integer as a size of tensors; a call where it is negative runs as it is."""
-        if self.kind is float:
-            raise TypeError("a float that data decides is wanted as an integer")
+        if self.kind is not int:
+            refuse(f"a {self.kind.__name__} that data decides is wanted as an integer",
+                    "convert it: int(x)")  # fmt: skip
         if self.negative_of is not None:
             return -self.negative_of.size()
         return _lathe._size_in(self.to(int))

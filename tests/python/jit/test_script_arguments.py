@@ -184,6 +184,29 @@ def test_numbers_that_calls_take(f):
     check(f, *((f32(1, 2, 3), lt.tensor(v)) for v in (2.0, 3.5, -1.5)))
 
 
+def on_the_edge(x, v):
+    n = v.item()
+    return (
+        lt.maximum(x, n).sum() + x.masked_fill(x > 2, n).sum() + lt.where(x > 2, n, x).sum()
+        + x.lerp(x * 2, n).sum() + lt.add(x, n, alpha=2).sum() + x.div(n).sum()
+        + lt.remainder(x, n).sum() + lt.minimum(x, int(v)).sum() + x.mul(n).sub(n).sum()
+    )  # fmt: skip
+
+
+def test_gradients_beside_numbers():
+    scripted = lt.script(on_the_edge)
+    for v in (2.0, 3.0, -1.5):
+        got = []
+        for f in (on_the_edge, scripted):
+            x = f32(-2, 1, 2, 3, 4).requires_grad_()
+            y = f(x, lt.tensor(v))
+            y.backward()
+            got.append((y.detach(), x.grad))
+        same(got[0], got[1])
+    with pytest.raises(lt.ScriptError, match="is an argument of clamp"):
+        lt.script(lambda x, v: x.clamp(max=v.item()))(f32(1, 2).requires_grad_(), lt.tensor(2.0))
+
+
 @pytest.mark.parametrize("call", ["x.pow(n)", "x.eq(n)", "x.fill_(n)", "lt.where(x > 1, n, 2 * n)"])
 def test_numbers_that_calls_do_not_take(call, tmp_path):
     import runpy

@@ -192,3 +192,126 @@ def test_a_size_that_is_the_same_on_both_sides_stays_one():
         return x.reshape(1, n)
 
     check(f, (f32(1, 2, 3),), (f32(5, 2, 3, 4),))
+
+
+def two_sizes(x, n, m):
+    return x[:3] * 2 if n == 3 else x[:2] * 3
+
+
+def a_part_or_all(x, n, m):
+    return x[:3].exp() if n == 3 else x * 3
+
+
+def by_the_number(x, n, m):
+    if n == 3:
+        return x[: int(n)] * 2
+    return x[:1].clone()
+
+
+def read_in_the_branch(x, n, m):
+    v, t = x[:2] * 1, x.sum()
+    if n > 2:
+        v = x[x > 1]
+        t = v[:1].sum()
+    elif n > 1:
+        v = x[int(n) :] * 1
+        v = v + v[:1].sum()
+    return t, v.sum()
+
+
+def parts_that_add_up(x, n, m):
+    k = int(n)
+    a, b = x.split([k, x.shape[0] - k])
+    return x.narrow(0, k, 6 - k).sum() + a.sum() * b.sum()
+
+
+@pytest.mark.parametrize(
+    "f", [two_sizes, a_part_or_all, by_the_number, read_in_the_branch, parts_that_add_up]
+)
+def test_gradients_where_branches_give_other_sizes(f):
+    scripted = lt.script(f)
+    for n, m in ((3, 1), (2, 1), (1, 4), (5, 5)):
+        assert of(scripted, n, m, grad=True) == of(f, n, m, grad=True), n
+
+
+def test_a_presumption_that_fails_node_by_node():
+    def f(x, n):
+        y = x * 1
+        if n > -9:
+            y = y + lt.rand(())
+            y[: -int(n)] += 1
+        return y
+
+    scripted = lt.script(f)
+    for n in (1, 0, 2, -1):
+        got = []
+        for g in (f, scripted):
+            lt.manual_seed(4)
+            got.append((g(f32(1, 2, 3).requires_grad_(), lt.tensor(n)).detach(), lt.rand(2)))
+        same(got[0], got[1])
+
+
+def of_found_sizes(x, n):
+    m = x[x > 1].shape[0]
+    k = int(n)
+    return (
+        m / 2, 7 / m, x.shape[0] / m, 0.5 * m, m**2, abs(m), max(m, x.shape[0]), k // m, k % m,
+        x.sum().item() / m, m - 1.5,
+    )  # fmt: skip
+
+
+def test_arithmetic_of_sizes_that_running_tells():
+    check(of_found_sizes, *((f32(*X), lt.tensor(n)) for n in (7, -3)), (f32(2, 0, 3), lt.tensor(1)))
+    with pytest.raises(ZeroDivisionError):
+        lt.script(of_found_sizes)(f32(0, 1), lt.tensor(1))
+
+
+def test_a_bool_is_no_bound_of_a_slice():
+    with pytest.raises(lt.ScriptError, match="a bool that data decides is wanted as an integer"):
+        lt.script(lambda x, n: x[bool(n) :].sum())(f32(*X), lt.tensor(1))
+
+
+def test_a_size_that_is_negative_after_a_print(capsys):
+    def f(x, n):
+        print("from", n)
+        y = x[int(n) :].sum()
+        print("sum", y)
+        return y
+
+    scripted = lt.script(f)
+    for n in (-1, 2, -2, 1):
+        got = []
+        for g in (f, scripted):
+            got.append((g(f32(*X), lt.tensor(n)), capsys.readouterr().out))
+        same(got[0], got[1])
+
+
+def met_with_a_count(x, n, m):
+    k = int(n)
+    return lt.arange(k) * x[:k] + lt.zeros(k), x[:k] + x[6 - k :]
+
+
+def met_with_a_neighbour(x, n, m):
+    x = x.clone()
+    x[1 : int(n)] -= x[: int(n) - 1]
+    i = int(n)
+    while i < 6:
+        x[i:] = x[i:] + x[: 6 - i]
+        i += 1
+    return x
+
+
+def met_with_an_input(x, n, m):
+    return x[: int(n)] + x[2:5], x[x > m] * lt.arange(int((x > m).sum()))
+
+
+@pytest.mark.parametrize("f", [met_with_a_count, met_with_a_neighbour, met_with_an_input])
+@pytest.mark.parametrize("grad", [False, True])
+def test_sizes_that_meet_are_presumed_to_be_equal(f, grad):
+    scripted = lt.script(f)
+    for n, m in ((3, 2), (2, 3), (1, 1), (4, 1), (3, 9), (6, 0), (0, 3)):
+        wanted, got = of(f, n, m, grad), of(scripted, n, m, grad)
+        if isinstance(wanted, type):
+            assert got is wanted, (n, m)
+        else:
+            same(got, wanted)

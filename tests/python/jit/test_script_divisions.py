@@ -172,3 +172,12 @@ def test_exact_functions_of_math():
         same(scripted(lt.tensor(value)), f(lt.tensor(value)))
     with pytest.raises(ValueError, match="math domain error|nonnegative"):
         scripted(lt.tensor(-1.0))
+
+
+def test_the_least_integer_by_minus_one_is_no_wrapped_number():
+    def f(n):
+        return -(2**63) // int(n), -(2**63) % int(n)
+
+    scripted = lt.script(f)
+    for n in (-1, 2, -3):
+        same(scripted(lt.tensor(n)), f(lt.tensor(n)))

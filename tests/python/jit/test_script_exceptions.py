@@ -200,6 +200,14 @@ def test_an_error_of_plain_python_comes_where_data_leads_to_it():
 
     outcomes(g, (f32(1, 2),), (f32(-20, 1),), (f32(2, 2),))
 
+    def h(x):
+        if x.sum() > 3:
+            a, b = [1, 2, 3]
+            return x + a + b
+        return x + (1 if x[0] > 0 else [5].index(7))
+
+    outcomes(h, (f32(1, 1),), (f32(-20, 1),), (f32(2, 2),))
+
 
 def test_another_error_of_a_part_that_data_decides_about_is_refused():
     def f(x):

@@ -368,5 +368,11 @@ def test_an_end_that_asks_about_sizes():
         return lt.cat([sort(rest[rest < pivot]), pivot.reshape(1), sort(rest[rest >= pivot])])
 
     scripted = lt.script(sort)
-    for values in ((3.0, 1.0, 2.0), (5.0, 4.0, 3.0, 2.0, 1.0), (1.0, 1.0), (2.0,), (7.0, -1.0, 9.0)):
+    for values in (
+        (3.0, 1.0, 2.0),
+        (5.0, 4.0, 3.0, 2.0, 1.0),
+        (1.0, 1.0),
+        (2.0,),
+        (7.0, -1.0, 9.0),
+    ):
         same(scripted(f32(*values)), sort(f32(*values)))

@@ -31,6 +31,7 @@ class Callbacks:
         self.hosts = {}  # functions of this capture, by all that they depend on
         self.called = 0  # how many ordered calls are recorded
         self.may_fail = False  # data decides whether the program fails, and eager code runs instead
+        self.presumes = False  # the same of a size, if what was printed until then has waited
         self.waiting = Waiting()
         self.can_wait = False  # what is printed, until the program has not failed
 
@@ -41,12 +42,19 @@ class Callbacks:
         self.can_wait = self.can_wait and can_wait
         if self.may_fail and (_lathe._recording() or self.waiting.on):
             self._twice()
+        self.waiting.on |= self.presumes and self.can_wait
 
     def note_failure(self):
         """Before it is recorded that the program fails where data says so."""
         self.may_fail = True
         if self.called:
             self._twice()
+
+    def note_size(self):
+        """Before a size is made of a number: a call whose size does not do runs as eager code,
+        which prints what has waited until then."""
+        self.presumes = True
+        self.waiting.on |= self.can_wait and self.called > 0
 
     def _twice(self):
         """What was printed before would be printed once more by the eager code that runs instead,

@@ -26,6 +26,7 @@ def ordered(observer, name, texts, run, form=None):
         said = build(texts, tensors)
         if waiting.on:
             held.calls.append((run, said))
+            _lathe._forget_ordered_call()  # nobody was called yet
         else:
             run(said)
         return []
@@ -40,6 +41,7 @@ class _Held(_local):
 
     def __init__(self):
         self.calls = []
+        self.before = 0  # how many there were when the script began that runs
 
 
 held = _Held()
