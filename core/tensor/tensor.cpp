@@ -37,7 +37,7 @@ TensorImpl& checked(TensorImpl* p) {
                            to_string(TensorType{t.dtype, t.geometry.shape, t.device})),
        .expected = "ops on tensors, and questions about shape, dtype and device",
        .next = "to choose by data:      y = lathe.where(condition, a, b)\n"
-               "to branch or loop on it: lathe.script, or outside of the traced function\n"
+               "to branch or loop on it: in code that lathe.script reads, or outside of a capture\n"
                "to compute with it:      leave out item(), a tensor of one element is as good"});
 }
 

@@ -178,6 +178,23 @@ bool Tracer::put_picked(const Tensor& written, const Tensor& value) {
   return true;
 }
 
+/// A write to what an if chose goes to the one that it is.
+void Tracer::note_alternatives(const Tensor& condition, const Alternatives& chosen) {
+  const Tensor& joined = chosen_.back().tensor;
+  for (const Tensor& t : chosen.of)
+    for (int axis = 0; t.defined() && axis < t.rank(); ++axis)
+      if (!proven_equal(t.size(axis), joined.size(axis))) return;
+  chosen_.back().put = [this, condition, chosen](const Tensor& value) {
+    using M = math_ops<Tensor>;
+    for (int k = 0; k < 2; ++k) {
+      Tensor t = chosen.of[k];
+      if (!t.defined()) continue;
+      const Tensor is_it = k == 0 ? condition : M::logical_not(condition);
+      write(t, M::where(is_it, value, t));
+    }
+  };
+}
+
 Tensor Tracer::aliased(const Tensor& t) {
   Value* v = without_history(t);
   GradMode no_grad(false);
@@ -348,18 +365,25 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
       continue;
     }
     Tensors others;
+    Alternatives chosen;
     for (int k = 0; k < 2; ++k) {
       Block& block = node->block(static_cast<size_t>(k));
       InsertAt inside(graph_, block);
       yields[k].push_back(yielded(made[k], at[k]));
       if (!a.is_tensor()) continue;
-      for (Tensor& t : given_as(made[k].results[at[k]].tensor(), block, false))
-        others.push_back(std::move(t));
+      const Tensor& t = made[k].results[at[k]].tensor();
+      Tensors given = given_as(t, block, false);
+      if (given.size() == 1 && same(given[0], t)) chosen.of[k] = t;
+      chosen.known &= given.empty() || chosen.of[k].defined();
+      for (Tensor& other : given) others.push_back(std::move(other));
     }
     Type t = a.is_tensor() ? join_shapes(type, yields[0].back(), yields[1].back())
                            : integer_type(fresh_integer(scope_.hint(a.integer())));
     results.push_back(datum_for(graph_.add_result(node, std::move(t)), a));
-    if (a.is_tensor()) note_chosen(results.back().tensor(), std::move(others));
+    if (a.is_tensor() && !others.empty()) {
+      note_chosen(results.back().tensor(), std::move(others));
+      if (chosen.known) note_alternatives(tensor_for(node->in(0)), chosen);
+    }
     if (a.is_tensor() && (a.tensor().requires_grad() || b.tensor().requires_grad()))
       handed_on.push_back(results.back());
   }

@@ -44,6 +44,12 @@ void Tracer::note_write(const Tensor& root) {
   if (first) begin_history(root);
 }
 
+bool Tracer::block_writes() const {
+  return !frames_.empty() && absl::c_any_of(frames_.back().before, [&](const Before& b) {
+    return now(b.tensor)->node() != nullptr;  // no parameter, by which a loop hands it on
+  });
+}
+
 /// What the tape says of t in the block is of the block: outside of it, t has the history that it
 /// had, and then that of the whole structure.
 void Tracer::begin_history(const Tensor& t) {

@@ -35,6 +35,8 @@ class Tracer final : public Backend {
   Data record_if(const Datum& condition, Branch yes, Branch no, absl::FunctionRef<Pairs()> pairs);
   Data record_while(LoopCondition condition, LoopBody body, const Data& start);
   Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
+  /// Has the block that is being recorded written to what was there before?
+  bool block_writes() const;
   /// Runs what is never run when the program is, and forgets it: for what that would give.
   void record_nothing(absl::FunctionRef<void()> run);
   /// A function that calls itself where data decides: what one call of it does is recorded once, as
@@ -191,6 +193,13 @@ class Tracer final : public Backend {
   bool put_picked(const Tensor& written, const Tensor& value);
   /// `put`: it was written to where it was picked from.
   void check_chosen(const Tensor& written, bool put);
+  /// What an if gives: in each branch one that was there before, or (undefined) a new one.
+  struct Alternatives {
+    Tensor of[2];
+    bool known = true;  // and no view of another
+  };
+  /// For what was noted as chosen last.
+  void note_alternatives(const Tensor& condition, const Alternatives& chosen);
   void renew_aliases(const Tensor& written);
   Value* without_history(const Tensor& t);
   Value* cut_off(const Tensor& t);

@@ -110,8 +110,9 @@ void add_script(nb::module_& m) {
   m.def(
       "_put_grad", [](const Tensor& t, const Tensor& g) { meta_or_new(t).grad.set(g); },
       nb::arg("tensor"), nb::arg("grad").none());
-  // Does what is being recorded draw random numbers, print or write?
+  // Does what is being recorded draw random numbers, print, or write to what was there before?
   m.def("_block_is_ordered", [] {
+    if (tracer().block_writes()) return true;
     const ir::Graph& g = tracer().graph();
     for (const ir::Node* n = g.insertion_block().first(); n != nullptr; n = n->next())
       if (effects(*n, g) == ir::Effects::ordered) return true;

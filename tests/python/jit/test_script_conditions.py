@@ -70,9 +70,26 @@ def in_a_branch(x, c):
     return x, y
 
 
+def written_to(x, c):
+    x = x.clone()
+    while x.add_(c).sum() < 20:
+        if x[0] > 9:
+            break
+    return x, c * 2
+
+
+def argument_written_to(x, c):
+    n = 0
+    while x.mul_(2).max() < 30 and n < 5:
+        n += 1
+    return n
+
+
 @pytest.mark.parametrize(
-    "f", [named_in_it, named_in_both, may_fail, in_place, left_early, in_a_branch]
-)
+    "f",
+    [named_in_it, named_in_both, may_fail, in_place, left_early, in_a_branch, written_to,
+     argument_written_to],
+)  # fmt: skip
 def test_names_and_failures_in_conditions(f):
     scripted = check(f, (f32(1, 2), f32(2, 3)), (f32(3, 1), f32(1, 1)), (f32(4, 5), f32(2, 7)))
     assert scripted.counts["traces"] == 1
