@@ -1,6 +1,7 @@
 // Tensors whose elements are all overwritten before any of them is read, as `cat` and the gradients
 // of slices that make up all of a tensor have them in captured code: a fill, then a write of each
-// part. The fill is not run.
+// part. The fill is not run. Where the first part is all of a value that ends there, as in a loop
+// that makes a tensor longer, it may stay where it is.
 #include <algorithm>
 
 #include "autodiff/slice_sums.h"
@@ -67,7 +68,45 @@ bool is_overwritten(const Value* made, const SymScope& scope) {
   }
 }
 
+/// Does `put` write all of a value that ends there to the beginning of what `fill` makes?
+bool extends(const Step& put, const ir::Node& fill, const SymScope& scope) {
+  const Value *made = fill.out(0), *first = put.node->value(1);
+  const Shape& shape = made->tensor().shape;
+  const auto proven = [&](Int a, Int b) {
+    return scope.prove(Relation::le, a, b) == SymScope::Truth::yes;
+  };
+  if (put.node->places().size() != 2 || first == nullptr || put.in.size() != 2) return false;
+  const std::optional<SliceAt> at = slice_at(put.node->attrs().view(), 1, shape, proven);
+  return at && at->axis == 0 && identical(at->start, Int(0)) &&
+         identical(at->end, first->tensor().shape[0]) &&
+         first->tensor().dtype == made->tensor().dtype &&
+         made->tensor().device.kind == DeviceKind::cpu &&
+         std::binary_search(put.frees.begin(), put.frees.end(), put.in[1]);
+}
+
 }  // namespace
+
+void find_extensions(std::vector<Step>& steps, const SymScope& scope) {
+  for (Step& s : steps)
+    for (Step::Inner& inner : s.blocks) {
+      find_extensions(inner.steps, scope);
+      absl::flat_hash_set<const ir::Node*> left_out;
+      for (const Step& fill : inner.steps) {
+        const bool makes = fill.kind == Step::Kind::op && fill.dynamic && fill.symbols.empty() &&
+                           fill.node->is(ir::Structure::op) &&
+                           fill.node->op()->kind == Kind::create;
+        const ir::Node* put = makes ? written_by(fill.node->out(0)) : nullptr;
+        const auto it = std::find_if(inner.steps.begin(), inner.steps.end(),
+                                     [&](const Step& step) { return step.node == put; });
+        if (put == nullptr || it == inner.steps.end() || !extends(*it, *fill.node, scope) ||
+            !is_overwritten(fill.node->out(0), scope))
+          continue;
+        it->extends = true;
+        left_out.insert(fill.node);
+      }
+      std::erase_if(inner.steps, [&](const Step& step) { return left_out.contains(step.node); });
+    }
+}
 
 void find_blanks(std::vector<Step>& steps, const SymScope& scope) {
   for (Step& s : steps) {

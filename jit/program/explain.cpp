@@ -154,6 +154,8 @@ std::string title(const ir::Node& n) {
 
 /// In place of an entry's name: of a fill that nobody would see.
 constexpr std::string_view kBlank = "own.blank";
+/// Of a write to the beginning of what a value that ends becomes.
+constexpr std::string_view kExtend = "own.extend";
 
 /// A step's lines after its title.
 std::string body(const Step& s, bool whole) {
@@ -161,6 +163,8 @@ std::string body(const Step& s, bool whole) {
   if (host) return "";  // its title names who runs it
   if (s.blank)
     return indent(absl::StrCat(kBlank, " (defined): chosen (1 of 1: what is made is overwritten)"));
+  if (s.extends)
+    return indent(absl::StrCat(kExtend, " (defined): chosen (1 of 1: it begins with what ends)"));
   return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
 }
 
@@ -244,6 +248,7 @@ std::string entry_of(const Step& s, bool whole) {
   if (s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none)
     return s.node->literal(0).function_->is_data() ? "own.print" : "Python";
   if (s.blank) return std::string(kBlank);
+  if (s.extends) return std::string(kExtend);
   if (s.kind == Step::Kind::kernel) {
     const bool moved = whole && s.kernel->moves(wanted_engine());
     return std::string(name_of(moved ? Engine::moved : engine_of(*s.kernel)));

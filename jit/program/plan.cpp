@@ -457,6 +457,7 @@ class Planner {
     for (int slot : p_.result_slots_) constants.erase(slot);
     if (p_.root_ == &p_) p_.packed_only_ = read_by_one(p_.steps_, constants);
     plan_lifetimes(p_.steps_, stays);
+    find_extensions(p_.steps_, **scope_);
     p_.shared_operands_ = share_operands(p_.steps_);
   }
 

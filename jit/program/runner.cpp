@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
@@ -30,6 +31,13 @@ std::byte* address_of(const ir::Datum& d) {
   return data == nullptr
              ? nullptr
              : data + t->geometry.offset.value() * static_cast<int64_t>(size_of(t->dtype));
+}
+
+/// Is the memory the tensor's own, and the tensor that of one slot?
+bool has_one_owner(const TensorImpl& t) {
+  return t.refs.load(std::memory_order_acquire) == 1 &&
+         t.storage->refs.load(std::memory_order_acquire) == 1 && owns_memory(*t.storage) &&
+         t.device.kind == DeviceKind::cpu && !t.storage->ready && t.geometry.is_contiguous();
 }
 
 /// Bits of a number for a uniform of this dtype.
@@ -212,10 +220,7 @@ std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) 
 /// nobody can tell where the result lies.
 bool Runner::may_take_over(const Step& s) const {
   if (!s.over || s.in_arena()) return s.over;
-  const TensorImpl& t = *c_.slots_[static_cast<size_t>(s.in[0])].tensor().impl();
-  return t.refs.load(std::memory_order_acquire) == 1 &&
-         t.storage->refs.load(std::memory_order_acquire) == 1 && owns_memory(*t.storage) &&
-         t.device.kind == DeviceKind::cpu && !t.storage->ready && t.geometry.is_contiguous();
+  return has_one_owner(*c_.slots_[static_cast<size_t>(s.in[0])].tensor().impl());
 }
 
 // ── steps ───────────────────────────────────────────────────────────────────────────────────────
@@ -269,7 +274,9 @@ void Runner::learn_symbols(const Step& s) {
 
 void Runner::run_op(const Step& s, Bound::OfStep& b) {
   ++c_.counts_.ops;
-  if (!s.operands.empty())
+  if (s.extends)
+    run_extension(s, b);
+  else if (!s.operands.empty())
     run_prepared(s, b, target(s, b), {});
   else if (s.view)
     run_view(s, b);
@@ -316,6 +323,28 @@ void Runner::run_view(const Step& s, Bound::OfStep& b) {
   Geometry seen = *b.view;
   seen.offset = from->geometry.offset + seen.offset;
   put(s.out[0], ir::Datum(make_tensor(from->storage, from->dtype, std::move(seen))));
+}
+
+/// Memory that has to be enlarged gets room for half as much again, so that each element is copied
+/// a few times in all, however long a tensor becomes.
+void Runner::run_extension(const Step& s, const Bound::OfStep& b) {
+  if (profiling()) note_kernel("own.extend");
+  const TensorType& type = b.types[0];
+  const auto each = static_cast<int64_t>(size_of(type.dtype));
+  const int64_t elements = numel(type.shape).value();
+  const Tensor first = in_row_major_order(taken(s.in[1])).tensor();
+  Geometry g = Geometry::contiguous(type.shape);
+  g.offset = first.geometry().offset;
+  const size_t end = static_cast<size_t>((g.offset.value() + elements) * each);
+  const TensorImpl& t = *first.impl();
+  if (has_one_owner(t) && end <= t.storage->bytes)
+    return put(s.out[0], ir::Datum(make_tensor(t.storage, type.dtype, std::move(g))));
+  const Tensor room = empty({type.dtype, Shape{elements + elements / 2}, type.device});
+  g.offset = 0;
+  if (const int64_t known = first.numel().value(); known > 0)
+    std::memcpy(room.impl()->storage->data, address_of(ir::Datum(first)),
+                static_cast<size_t>(known * each));
+  put(s.out[0], ir::Datum(make_tensor(room.impl()->storage, type.dtype, std::move(g))));
 }
 
 // ── contractions and reductions ─────────────────────────────────────────────────────────────────

@@ -75,6 +75,7 @@ class Runner {
   void run_op(const Step& s, Bound::OfStep& b);
   void run_call(const Step& s, Bound::OfStep& b);
   void run_view(const Step& s, Bound::OfStep& b);
+  void run_extension(const Step& s, const Bound::OfStep& b);
   Args arguments(const Step& s, Bound::OfStep& b);
   void prepare_call(const Step& s, Bound::OfStep& b);
   void run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue);

@@ -31,6 +31,10 @@ struct Step {
   bool dynamic = false;  // mentions symbols that only running gives a value
   /// A fill, of which no element is read before all are overwritten: nothing runs.
   bool blank = false;
+  /// A write of operand 1, which ends here, to the beginning of a fill that nobody sees, and that is
+  /// no step. The result lies where that operand lies, if there is room behind it: what grows in a
+  /// loop is not copied in each round.
+  bool extends = false;
   /// Sizes alone say what it gives: positions, masks. A context computes it once for each set of
   /// them, where it is small enough to be kept from call to call.
   bool settled = false;
@@ -129,6 +133,10 @@ inline bool all_in(const std::vector<int>& some, const Slots& slots) {
 /// Says of the steps, and of those in their blocks, which are `blank`. `scope`: what the graph
 /// states about sizes.
 void find_blanks(std::vector<Step>& steps, const SymScope& scope);
+
+/// Says of the steps inside of blocks which `extend` an operand, and leaves out what they write to.
+/// Their lifetimes are planned.
+void find_extensions(std::vector<Step>& steps, const SymScope& scope);
 
 /// Which value operand k of a contraction is, and as what its op reads it: steps of one name are
 /// given the same packed form (each step of an unrolled recurrent network).

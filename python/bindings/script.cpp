@@ -105,6 +105,10 @@ void add_script(nb::module_& m) {
     return tracer().scope().prove(Relation::eq, to_int(a.ptr()), to_int(b.ptr())) ==
            SymScope::Truth::yes;
   });
+  // A tensor that stands for what eagerly has the memory of others, as a row of a list has.
+  m.def("_note_shared", [](const Tensor& t, nb::list others) {
+    for (nb::handle other : others) tracer().note_picked(t, tensor_of(other.ptr()), {});
+  });
   m.def("_same_tensor", [](const Tensor& a, const Tensor& b) { return a.impl() == b.impl(); });
   // A gradient as it was at another time: no check of its shape, which may be symbolic.
   m.def(

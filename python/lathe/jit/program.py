@@ -346,7 +346,7 @@ def capture(function, inputs, freeze=False):
 
     def body(tensors):
         observer = Observer()
-        observer.recursive = recursive
+        observer.recorded = recorded
         observer.constant(plain)
         observer.begin()
         try:
@@ -387,13 +387,13 @@ def capture(function, inputs, freeze=False):
         for (tensor, fixed, spec_name), name in zip(examples, names)
     ]
     name = type(plain).__name__ if module else getattr(plain, "__name__", "main")
-    engine, recursive = None, set()
+    engine, recorded = None, set()
     try:
         with Observer.lock:
             while engine is None:
                 try:
                     engine = _lathe._capture(name, rows, weights, body, freeze, "")
-                except Restart:  # a script has learnt which functions call themselves
+                except Restart:  # a script has learnt what it has to record
                     continue
                 except Built:
                     raise _lathe.TraceError(

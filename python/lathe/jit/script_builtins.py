@@ -3,6 +3,8 @@
 import functools
 import itertools
 import math
+import operator
+import sys
 import types
 from _warnings import warn
 
@@ -149,6 +151,18 @@ def _quantifier(f, joined):
     return ask
 
 
+def _sum(script, node, args, kwargs):
+    """Of numbers: floats that Python 3.12 adds with what is lost by rounding are refused."""
+    if len(args) not in (1, 2) or kwargs:
+        return script.session.observer.call(sum)(*args, **kwargs)
+    items = list(args[0])
+    if not any(isinstance(i, Number) for i in items):
+        return script.session.observer.call(sum)(items, *args[1:])
+    if sys.version_info >= (3, 12) and any(Number.of(i).kind is float for i in items):
+        BUILTINS.refuse_numbers(script, node, sum, items, {})
+    return functools.reduce(operator.add, items, *(args[1:] or (0,)))
+
+
 def _method(f):
     """What a number answers itself."""
     return lambda script, node, args, kwargs: f(
@@ -161,6 +175,8 @@ def _isinstance(script, node, args, kwargs):
     value = settled(value)
     if isinstance(value, Number):
         return issubclass(value.kind, classes)
+    if hasattr(type(value), "_is_list"):
+        return issubclass(list, classes)
     if type(value) is Maybe:
         ask = script.session.observer.call(isinstance)
         there, none = ask(value.value, classes), ask(None, classes)
@@ -243,7 +259,7 @@ class BUILTINS:
         math.fabs: _exact(math.fabs, ops.abs), math.isnan: _exact(math.isnan, ops.isnan, bool),
         math.isinf: _exact(math.isinf, ops.isinf, bool),
         math.isfinite: _exact(math.isfinite, ops.isfinite, bool),
-        locals: _locals, divmod: _divmod, tensor: _tensor,
+        sum: _sum, locals: _locals, divmod: _divmod, tensor: _tensor,
     }  # fmt: skip
 
     @classmethod

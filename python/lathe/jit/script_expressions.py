@@ -14,6 +14,7 @@ from . import script_source as source
 from .observe.texts import Text
 from .script_builtins import BUILTINS
 from .script_join import Undefined
+from .script_lists import DataList, Each, function_of, grown, new_list
 from .script_optional import ADVICE, Maybe, facts_of, settled
 from .script_values import (
     Number,
@@ -29,7 +30,13 @@ from .trace import Traced
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 CELLS = " cells"  # no name that a source can have: holds those that functions share
 _ASKING = ("equal", "allclose")  # of lathe._functions: their answer is a bool of Python
-_SCRIPTED_PACKAGES = ("lathe._grad_mode", "lathe._loops", "lathe.nn.module", "lathe.nn.containers")
+_SCRIPTED_PACKAGES = (
+    "lathe._grad_mode",
+    "lathe._loops",
+    "lathe._list_loops",
+    "lathe.nn.module",
+    "lathe.nn.containers",
+)
 
 
 def throw(error, cause=None):
@@ -68,6 +75,10 @@ def _is_callable_object(f):
         return False
     found = (vars(c)["__call__"] for c in kind.__mro__ if "__call__" in vars(c))
     return isinstance(next(found, None), types.FunctionType)
+
+
+def _copies_list(f):
+    return isinstance(f, types.BuiltinMethodType) and f.__name__ == "copy"
 
 
 class Closure:
@@ -203,7 +214,20 @@ class Expressions:
         return tuple(self.items(node.elts))
 
     def _e_List(self, node):
-        return self.items(node.elts)
+        return self.made_list(node, self.items(node.elts))
+
+    def made_list(self, node, items):
+        """What the script makes, if it is a list: one of those whose length data decides, if it was
+        seen to become one."""
+        session = self.session
+        if type(items) is not list:
+            return items
+        if node in session.observer.recorded:
+            return self.do(node, new_list, session, items)
+        session.made[id(items)] = items, node
+        if session.recording:
+            session.recorded.add(id(items))
+        return items
 
     def _e_Set(self, node):
         return set(self.items(node.elts))
@@ -239,7 +263,8 @@ class Expressions:
 
     def _e_Subscript(self, node):
         thing = self.evaluate(node.value)
-        return self.do(node, operator_of("[]"), thing, self.index(thing, node.slice))
+        out = self.do(node, operator_of("[]"), thing, self.index(thing, node.slice))
+        return self.made_list(node, out) if isinstance(node.slice, ast.Slice) else out
 
     def index(self, thing, node):
         """An index into the thing; numbers that data decides pick elements of tensors alone."""
@@ -249,11 +274,16 @@ class Expressions:
         return self.one_index(thing, node, index)
 
     def one_index(self, thing, node, i):
+        if isinstance(i, Tensor) and type(thing) in (list, DataList):
+            i = Number.of_tensor(i)
+        if type(thing) is DataList:
+            return i
         if isinstance(i, slice):
             bounds = [i.start, i.stop, i.step]
             if not any(map(decided_by_data, bounds)):
                 return i
             if not isinstance(thing, Tensor) or decided_by_data(i.step):
+                grown(self.session, thing)
                 self.refuse(node, "a slice of a list, or a step, that data decides",
                             next="slice a tensor: lathe.stack(items)[:n]")  # fmt: skip
             self.session.observer.note_size()
@@ -261,6 +291,7 @@ class Expressions:
         if not isinstance(i, Number):
             return i
         if isinstance(thing, (list, tuple, str, range)):
+            grown(self.session, thing)
             self.refuse(
                 node, f"an item of a {type(thing).__name__} by an index that data decides",
                 next="pick from a tensor: lathe.stack(items)[i], or choose with if",
@@ -275,7 +306,7 @@ class Expressions:
         left = self.evaluate(node.left)
         right = self.operand(node, left, node.right)
         left, right = _as_numbers(node.op, left, right)
-        return self.do(node, operator_of(node.op), left, right)
+        return self.made_list(node, self.do(node, operator_of(node.op), left, right))
 
     def operand(self, node, left, right):
         """The right operand; one by which data decides that numbers are divided is not zero."""
@@ -311,6 +342,8 @@ class Expressions:
             left = self.evaluate(node.left)
             return self.comparison(node, left, node.ops, node.comparators, truth=True)
         value = self.evaluate(node)
+        if type(value) is DataList:
+            return value.truth()
         return self.texts_equal(node, value, "", False) if is_chosen_text(value) else value
 
     def texts_equal(self, node, left, right, positive):
@@ -441,15 +474,34 @@ class Expressions:
         return Closure(self, node)
 
     def _e_ListComp(self, node):
-        out = []
-        self.comprehend(node.generators, lambda: out.append(self.evaluate(node.elt)))
+        out = self.made_list(node, [])
+        if type(out) is DataList:
+            return self.comprehended_list(node, out)
+        self.comprehend(node.generators, lambda: out.append(self.evaluate(node.elt)), out)
+        return out
+
+    def comprehended_list(self, node, out):
+        """A comprehension whose length data decides, by loops."""
+        name, loops = source.as_loops(node)
+        own = [n for g in node.generators for n in source.targets(g.target)]
+        kept = {n: self.env.pop(n) for n in own if n in self.env}
+        self.env[name] = out
+        self.block(loops, None)
+        out = self.env.pop(name)
+        for n in own:
+            self.env.pop(n, None)
+        self.env.update(kept)
         return out
 
     def _e_SetComp(self, node):
-        return set(self._e_ListComp(node))
+        out = []
+        self.comprehend(node.generators, lambda: out.append(self.evaluate(node.elt)))
+        return set(out)
 
     def _e_GeneratorExp(self, node):
-        return iter(self._e_ListComp(node))
+        out = []
+        self.comprehend(node.generators, lambda: out.append(self.evaluate(node.elt)))
+        return iter(out)
 
     def _e_DictComp(self, node):
         out = {}
@@ -461,8 +513,8 @@ class Expressions:
         self.comprehend(node.generators, add)
         return out
 
-    def comprehend(self, generators, add):
-        """The names that a comprehension binds are its own."""
+    def comprehend(self, generators, add, made=None):
+        """The names that a comprehension binds are its own. made: the list that it makes."""
         own = [n for g in generators for n in source.targets(g.target)]
         if taken := [n for n in own if n in self.shared or n in self.declared]:
             self.refuse(generators[0].iter, f"a comprehension names {taken[0]!r} what is also a "
@@ -477,12 +529,17 @@ class Expressions:
                 add()
                 return
             g = generators[at]
-            for item in self.do(g.iter, iter, self.evaluate(g.iter)):
+            items = self.evaluate(g.iter)
+            if type(items) is Each or type(items) is DataList and not items.is_known():
+                grown(self.session, made)
+            for item in self.do(g.iter, iter, items):
                 self.assign(g.target, item)
                 variables.update((n, self.env[n]) for n in own if n in self.env)
-                tests = [self.evaluate(c) for c in g.ifs]
+                tests = [self.test(c) for c in g.ifs]
                 if any(decided_by_data(t) for t in tests):
-                    self.refuse(g.ifs[0], "a comprehension whose length data decides")
+                    grown(self.session, made)
+                    self.refuse(g.ifs[0], "a comprehension whose length data decides",
+                                next="make a list: [... for ... if ...]")  # fmt: skip
                 if all(tests):
                     run(at + 1)
 
@@ -517,6 +574,8 @@ class Expressions:
         return self.names_of(name)[name]
 
     def call(self, node, f, args, kwargs):
+        if isinstance(f, types.MethodType) and type(f.__self__) is DataList:
+            return self.do(node, f, *args, **kwargs)
         while True:
             self.session.observer.look_through(f)
             if isinstance(f, types.MethodType):
@@ -537,6 +596,12 @@ class Expressions:
                 break
         if type(f) is Maybe:
             self.refuse(node, "a value that may be None is called", next=ADVICE)
+        lists = [a for a in (*args, *kwargs.values()) if type(a) is DataList]
+        if lists:
+            known = function_of(f, lists) if f is zip or type((*args, 0)[0]) is DataList else None
+            if known is not None:
+                return self.do(node, known, *args, **kwargs)
+            args, kwargs = self.with_lists(node, f, args, kwargs)
         stand_in = BUILTINS.stand_in(f)
         if stand_in is not None:
             if f is not isinstance and f is not bool:
@@ -552,7 +617,29 @@ class Expressions:
             return self.do(node, functools.partial(f, *args, **kwargs))
         args, kwargs = BUILTINS.taken(self, f, args, kwargs)
         if BUILTINS.refuse_numbers(self, node, f, args, kwargs):
-            return self.do(
+            out = self.do(
                 node, functools.partial(self.session.observed(f, args)[0], *args, **kwargs)
             )
-        return self.do(node, f, *args, **kwargs)
+        else:
+            out = self.do(node, f, *args, **kwargs)
+        return self.made_list(node, out) if f is list or f is sorted or _copies_list(f) else out
+
+    def with_lists(self, node, f, args, kwargs):
+        """The arguments of a call where lists are among them whose length data may decide: what is
+        no part of the script is given lists, as far as it does not."""
+        if f is isinstance or isinstance(f, Closure):
+            return args, kwargs
+        if isinstance(f, types.FunctionType) and readable(f):
+            return args, kwargs
+
+        def as_list(a):
+            if type(a) is DataList and not a.is_known():
+                name = getattr(f, "__name__", type(f).__name__)
+                self.refuse(node, f"{name}() of a list whose length data decides",
+                            next="stack it first, lathe.stack(items), or go through it with a for "
+                            "loop")  # fmt: skip
+            if type(a) is not DataList:
+                return a
+            return iter(a) if f is enumerate or f is zip else list(iter(a))
+
+        return list(map(as_list, args)), {n: as_list(a) for n, a in kwargs.items()}

@@ -11,6 +11,7 @@ from _collections import deque
 from .._lathe import Tensor
 from .observe.recording import base_of, copied, dict_of, fill
 from .observe.rows import is_plain
+from .script_lists import DataList
 from .script_values import Number
 
 _BOXES = (list, dict, set, deque)
@@ -31,6 +32,8 @@ class Box:
         return f"a {type(self.obj if self.owner is None else self.owner).__name__}"
 
     def named(self, key):
+        if type(self.owner) is DataList:
+            return "a list that grows as data decides"
         if self.owner is not None:
             return f"{self.said()}'s attribute {key!r}"
         return f"item {key!r} of {self.said()}"
@@ -200,7 +203,9 @@ class Heap:
 def _is_ours(value):
     """Of the library's own capture, or a function: no object of the user's state."""
     return isinstance(value, types.FunctionType) or (
-        type(value).__module__.startswith("lathe.jit") and not hasattr(type(value), "forward")
+        type(value).__module__.startswith("lathe.jit")
+        and type(value) is not DataList
+        and not hasattr(type(value), "forward")
     )
 
 

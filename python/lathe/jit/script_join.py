@@ -6,6 +6,7 @@ from .. import _lathe, ops
 from .._lathe import Tensor
 from .observe.plans import sequence_maker
 from .observe.texts import Chosen, Text, holds, key_of, options_of, tensors_of, text_again
+from .script_lists import DataList, grown, is_rows, no_rows
 from .script_optional import (
     NUMBERS,
     Maybe,
@@ -62,6 +63,8 @@ class Known:
         self.lifts = {}  # by path: makes a stand-in for the value of what may be None
         self.slots = {}  # by (id of an object, key): the object, an item of which is changed
         self.counts = set()  # paths of sizes that become numbers like others
+        self.grows = {}  # by path: makes the rows of a list that has no items yet
+        self.lists = set()  # paths of lists that are DataLists on the other side
         self.texts = {}  # by path: the texts that the value may be, by key, with their stand-ins
         self.asks_last = False  # a while asks its condition at the end of each round
 
@@ -90,6 +93,8 @@ class _Tree:
         kind = type(self.value)
         if kind is dict:
             return dict(zip(self.keys, items))
+        if kind is DataList:
+            return self.value.again(dict(zip(self.keys, items)))
         if self.keys is not None:
             return make_record(kind, dict(zip(self.keys, items)))
         return make_sequence(kind, items)
@@ -141,6 +146,10 @@ class Joiner:
 
     def _apart(self, value, side, path, level=0):
         value = settled(value)
+        if value is None and path in self.known.grows:
+            value = self.known.grows[path]()
+        if type(value) is list and path in self.known.lists and self._is_new(value):
+            value = DataList(self.script.session, value)
         maker = self.known.lifts.get(path)
         nothing = value is Undefined or value is Missing or isinstance(value, Undefined)
         if maker is not None and type(value) is not Maybe and not nothing:
@@ -162,6 +171,7 @@ class Joiner:
         kind = type(value)
         record = kind not in (dict, list, tuple) and is_record(value)
         record = record and id(value) not in self.script.session.observer.known
+        record = record or kind is DataList
         if kind is dict or sequence_maker(kind) or record:
             if level > _MOST_LEVELS:
                 self._refuse("a value is nested too deep", f"more than {_MOST_LEVELS} levels")
@@ -212,6 +222,24 @@ class Joiner:
             self._learnt = True
         return True
 
+    def _learn_rows(self, path, a, b):
+        """Has a list that grows no items yet on one side? Then it has rows from the start."""
+        if not is_rows(path) or (a is None) is (b is None):
+            return False
+        self.known.grows[path] = no_rows(b if a is None else a, self.symbols)
+        self._learnt = True
+        return True
+
+    def _learn_list(self, path, a, b):
+        """Is it a list whose length data decides on one side, and a list on the other? Then on both
+        the first, from the start if the script has made the other."""
+        if {type(a), type(b)} != {list, DataList} or path in self.known.lists:
+            return False
+        self._grown(a, b)
+        self.known.lists.add(path)
+        self._learnt = True
+        return True
+
     def _leaf(self, value, side):
         kind = Tensor
         tensor = value
@@ -222,18 +250,22 @@ class Joiner:
         return _Leaf(value, len(side.tensors) - 1, kind)
 
     def _tree(self, value, items, side, path, level):
-        changeable = may_change(value)
+        changeable, key = may_change(value), (id(value), _is_returned(path))
         if changeable and str(path[0]).startswith(" value") and not self._is_new(value):
             return value  # what a loop returns: the list itself
-        if changeable and id(value) in side.shared:
-            return side.shared[id(value)]
+        if changeable and key in side.shared:
+            return side.shared[key]
         keys = list(items) if isinstance(items, dict) else None
         tree = _Tree(value, keys, None)
         if changeable:
-            side.shared[id(value)] = tree
+            side.shared[key] = tree
         parts = items.items() if keys is not None else enumerate(items)
         tree.items = [self._apart(v, side, (*path, k), level) for k, v in parts]
         return tree
+
+    def _grown(self, *values):
+        for value in values:
+            grown(self.script.session, value)
 
     def _is_outside(self, value):
         """Was it there before, where others see it?"""
@@ -322,6 +354,8 @@ class Joiner:
             return self._join_trees(a, b, path)
         if isinstance(a, _Optional) and isinstance(b, _Optional):
             return self._join_optional(a, b, path)
+        if self._learn_rows(path, of_a, of_b) or self._learn_list(path, of_a, of_b):
+            return ("same", None)
         if of_a is None or of_b is None or isinstance(a, _Optional) or isinstance(b, _Optional):
             other = of_b if of_a is None else of_a
             other = other if type(of_b) is not Maybe else of_b
@@ -371,20 +405,21 @@ class Joiner:
         of_a, of_b = a.value, b.value
         changeable = may_change(of_a)
         if changeable:
-            if (id(of_a), id(of_b)) in self._memo:
-                return self._memo[id(of_a), id(of_b)]
+            returned = _is_returned(path)
+            pair = (id(of_a), returned), (id(of_b), returned)
+            if pair in self._memo:
+                return self._memo[pair]
             if any(self._is_outside(x) and not self._is_unique(x) for x in (of_a, of_b)):
                 self._refuse(
                     f"{self._what(path)} is a {type(of_a).__name__} from outside in one branch",
                     next="copy it: list(x), dict(x), or choose between what it holds",
                 )
-            if self._partners.setdefault(id(of_a), id(of_b)) != id(of_b) or (
-                self._partners.setdefault(id(of_b), id(of_a)) != id(of_a)
-            ):
+            partner = self._partners.setdefault
+            if partner(pair[0], pair[1]) != pair[1] or partner(pair[1], pair[0]) != pair[0]:
                 self._refuse(f"{self._what(path)} has two names in one branch only")
         plan = ["tree", a, None]
         if changeable:
-            self._memo[id(of_a), id(of_b)] = plan
+            self._memo[pair] = plan
         keys = a.keys if a.keys is not None else range(len(a.items))
         plan[2] = [self._join(x, y, (*path, k)) for k, x, y in zip(keys, a.items, b.items)]
         return plan
@@ -393,6 +428,7 @@ class Joiner:
         of_a, of_b = _value_of(a), _value_of(b)
         if isinstance(a, _Tree) and isinstance(b, _Tree) and type(of_a) is type(of_b):
             kind = type(of_a).__name__
+            self._grown(of_a, of_b)
             return self._refuse(
                 f"{self._what(path)} is a {kind} of another structure after each branch",
                 f"{_structure(a)} and {_structure(b)}",
@@ -444,7 +480,8 @@ class Joiner:
 
     def carried(self, tensors):
         build = _Builder(tensors, self.script.session)
-        return {name: build(_planned(part)) for name, part in self.plan.items()}
+        plans = {name: _planned(part) for name, part in self.plan.items()}  # known by identity
+        return {name: build(plan) for name, plan in plans.items()}
 
     def next(self, state):
         """What a round gives, as tensors in the same order."""
@@ -485,6 +522,8 @@ class Joiner:
         if type(of_was) in _TEXTS and type(of_now) in _TEXTS:
             self._learn_text(path, of_was, of_now)
             return
+        if self._learn_rows(path, of_was, of_now) or self._learn_list(path, of_was, of_now):
+            return
         if of_was is None or of_now is None or Maybe in (type(of_was), type(of_now)):
             self._learn(path, of_now if of_was is None else of_was)
             return
@@ -492,6 +531,7 @@ class Joiner:
             return
         what = self._carried(path[0])
         if isinstance(was, _Tree) and isinstance(now, _Tree):
+            self._grown(of_was, of_now)
             self._refuse(
                 f"{what} grows or changes its structure in {self.part}",
                 f"{_structure(was)}, then {_structure(now)}",
@@ -508,6 +548,7 @@ class _Builder:
         self.results, self.made = results, {}
         self.observer = session.observer
         self.chosen = session.chosen  # by id, what is no longer the object that a branch named
+        self.of_script = session.made
 
     def __call__(self, plan):
         kind = plan[0]
@@ -521,7 +562,10 @@ class _Builder:
         if kind == "text":
             return self._text(*plan[1:])
         if id(plan) not in self.made:
-            self.made[id(plan)] = self._choice(plan[1].rebuild([self(p) for p in plan[2]]))
+            was = plan[1].value
+            made = self.made[id(plan)] = self._choice(plan[1].rebuild([self(p) for p in plan[2]]))
+            if id(was) in self.of_script:
+                self.of_script[id(made)] = made, self.of_script[id(was)][1]
         return self.made[id(plan)]
 
     def _text(self, texts, which, leaves):
@@ -551,6 +595,12 @@ def _planned(part):
 
 def _value_of(part):
     return part.value if isinstance(part, _PARTS) else part
+
+
+def _is_returned(path):
+    """Is it of what a loop returns? Then no name is read any more, so that a list which has a name
+    as well need not be the one of that name."""
+    return any(type(k) is str and k.startswith(" value") for k in path[:2])
 
 
 def _changeable(part):

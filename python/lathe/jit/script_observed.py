@@ -13,6 +13,7 @@ from .. import _lathe
 from .._capturing import CAPTURE
 from .observe.operators import AUGMENT, OPERATE
 from .observe.recording import BOXES
+from .script_lists import DataList, attribute
 
 _IN_PLACE = frozenset(AUGMENT.values())
 _BINARY = {f: name for name, f in OPERATE.items()}
@@ -41,6 +42,8 @@ class Observed:
     def observed(self, f, args):
         """What does a step of the script, and with what."""
         o = self.observer
+        if args and type(args[0]) is DataList:
+            return (attribute if f is getattr else f), args
         if f is getattr and len(args) == 2:
             return o.attribute, args
         if f is setattr:
@@ -58,7 +61,7 @@ class Observed:
                 return o.augment_by(f, *args), args[:0]
             if f is operator.mod and type(args[0]) is str:
                 return o.operate, (*args, "Mod")
-            if f in _BINARY and len(args) == 2:
+            if f in _BINARY and len(args) == 2 and type(args[1]) is not DataList:
                 return f, o.operands(*args, _BINARY[f])
         if _is_own(f):
             name = getattr(f, "__name__", "")

@@ -103,6 +103,8 @@ def stand_in(value, symbols=None, keep=()):
     if type(value) is Text:
         tensors = [inner(t) for t in value.tensors()]
         return lambda: value.again(iter([t() for t in tensors]))
+    if hasattr(type(value), "_is_list") and (value.recorded or id(value) not in keep):
+        return value.emptied(symbols)
     if id(value) in keep and may_change(value):
         return lambda: value
     if type(value) is dict:

@@ -41,7 +41,7 @@ def result_of(interpreter):
     for r in reversed(session.recursions):
         if r.i.who is i.who and (out := r.call(i)) is not None:
             return out[0]
-    if i.node in session.observer.recursive and (out := Recursion(i).record()) is not None:
+    if i.node in session.observer.recorded and (out := Recursion(i).record()) is not None:
         return out[0]
     notice(i)
     return i.run_body()
@@ -52,10 +52,10 @@ def notice(i):
     session = i.session
     deep = session.depth >= _DEEPEST
     own = not str(i.globals.get("__name__")).startswith("lathe.")
-    for j in session.live if own and i.node not in session.observer.recursive else ():
+    for j in session.live if own and i.node not in session.observer.recorded else ():
         again = j.who is i.who and j.level < session.recording
         if again and (deep or alike(list(j.given.values()), list(i.given.values()))):
-            session.observer.recursive.add(i.node)
+            session.observer.recorded.add(i.node)
             session.observer.again = True
             raise Restart
     if deep:

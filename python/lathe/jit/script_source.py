@@ -330,6 +330,25 @@ def _named(node):
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
+@functools.lru_cache(maxsize=4096)
+def as_loops(comprehension):
+    """(a name that no source can hold, what a list comprehension does to the list of that name, as
+    statements)."""
+    name = f" list {comprehension.lineno} {comprehension.col_offset}"
+    place = {a: getattr(comprehension, a) for a in comprehension._attributes}
+
+    def made(kind, *fields):
+        return kind(*fields, **place)
+
+    append = made(ast.Attribute, made(ast.Name, name, ast.Load()), "append", ast.Load())
+    body = made(ast.Expr, made(ast.Call, append, [comprehension.elt], []))
+    for g in reversed(comprehension.generators):
+        for test in reversed(g.ifs):
+            body = made(ast.If, test, [body], [])
+        body = made(ast.For, g.target, g.iter, [body], [])
+    return name, [body]
+
+
 def only_augmented(statements, name):
     """Is the name only ever the target of `name += ...` in these statements?"""
     for s in statements:

@@ -10,6 +10,7 @@ from . import script_source as source
 from .script_builtins import BUILTINS
 from .script_heap import Heap, said_of
 from .script_join import Again, AsksLast, Joiner, Known, Missing, Raised, Undefined
+from .script_lists import DataList, Each, grown
 from .script_optional import facts_of, stand_in
 from .script_values import (
     Number,
@@ -130,7 +131,9 @@ class Structures:
         and objects that were there before are themselves on both sides."""
         if (first is Missing) is not (second is Missing):
             value = second if first is Missing else first
-            self.makers[name] = stand_in(value, symbols, keep=heap.shared)
+            # Those that a recording has made are others in the next one.
+            keep = heap.shared - self.session.chosen.keys() - self.session.recorded
+            self.makers[name] = stand_in(value, symbols, keep=keep)
             raise Again
 
     def truth(self, node, value):
@@ -285,6 +288,7 @@ class Structures:
                 continue
             slots, box = heap.changed_slots(key, now), heap.boxes[key]
             if slots is None:
+                grown(self.session, box.obj)
                 self.refuse(
                     node, f"{box.said()} gets another structure in a part that data decides about",
                     got=f"{said_of(box.then)} before, {said_of(now)} after",
@@ -493,6 +497,14 @@ class Structures:
             self.begin_returns(node)
             self.counted(node, items)
             return self.end_returns(node, rest)
+        if type(items) is DataList and not items.is_known():
+            items = Each(items)
+        if type(items) is Each and items.is_empty():
+            items = ()
+        if type(items) is Each:
+            self.begin_returns(node)
+            self.each(node, items)
+            return self.end_returns(node, rest)
         iterator = self.do(node.iter, iter, items)
         self.begin_returns(node)
         return self.rounds(node, iterator, rest)
@@ -540,6 +552,19 @@ class Structures:
         def begin():
             k = self.env[" count"]
             self.assign(node.target, k * step + start)
+            self.env[" count"] = k + 1
+
+        self.record(node, False, ask, begin)
+
+    def each(self, node, each):
+        """for item in items, where data decides how many there are."""
+
+        def ask():
+            return each.goes_on(self.env[" count"])
+
+        def begin():
+            k = self.env[" count"]
+            self.assign(node.target, self.do(node, each.at, Number.of(k)))
             self.env[" count"] = k + 1
 
         self.record(node, False, ask, begin)

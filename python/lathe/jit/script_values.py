@@ -408,6 +408,8 @@ def _contains(item, things):
     if isinstance(things, Tensor):
         equal = things == (_compared_with(item, things) if isinstance(item, Number) else item)
         return Number(as_condition(ops.any(equal)), bool)
+    if hasattr(type(things), "_is_list"):
+        return things.contains(item)
     if isinstance(things, (list, tuple)):
         found = False
         for t in things:

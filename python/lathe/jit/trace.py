@@ -67,7 +67,9 @@ class Traced(Captured):
         self._engine = _lathe.Function(_name(function))
         self._number = 0  # of the trace that was made last
         self._traces = {}  # by number: _Trace
-        self._recursive = set()  # syntax trees of functions that scripts record (script_recursion)
+        self._recorded = (
+            set()
+        )  # syntax trees that scripts record: of functions that call themselves, of lists that grow
         self._varying = set()  # paths of numbers and functions that have been seen to change
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
@@ -159,7 +161,7 @@ class Traced(Captured):
             observer = Observer(frozenset(self._varying), concrete, inputs)
             observer.may_put_off, observer.resized = puts_off, resized
             captured = Capture(observer, self._function, self._run, args, kwargs)
-            captured.observer.recursive = self._recursive
+            captured.observer.recorded = self._recorded
             try:
                 return self._capture(captured), None
             except Restart:

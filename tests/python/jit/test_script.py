@@ -285,9 +285,9 @@ def line_of(function):
 
 
 def grows(x):
-    seen = []
+    seen = {}
     if x.sum() > 0:  # here
-        seen.append(x)
+        seen["x"] = x
     return len(seen)
 
 

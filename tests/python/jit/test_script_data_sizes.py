@@ -127,9 +127,9 @@ def test_a_trace_takes_integer_tensors_as_sizes():
 @pytest.mark.parametrize(
     "f, said",
     [
-        (lambda x, n: [x, x][: int(n)], "a slice of a list, or a step, that data decides"),
+        (lambda x, n: (x, x)[: int(n)], "a slice of a list, or a step, that data decides"),
         (lambda x, n: x[:: int(n)], "a slice of a list, or a step, that data decides"),
-        (lambda x, n: [x, x + 1][int(n)], "an item of a list by an index that data decides"),
+        (lambda x, n: (x, x + 1)[int(n)], "an item of a tuple by an index that data decides"),
         (lambda x, n: x.sum(dim=int(n)), "is an argument of sum"),
         (lambda x, n: x[: int(n)], "a view that is returned depends on a size"),
     ],

@@ -14,7 +14,7 @@ from script_checks import same
 import lathe as lt
 
 PROGRAMS, IN_A_FILE = 48, 8
-REST = "o, l, d, s.h, s.n, l is m"
+REST = "o, l, d, s.h, s.n, l is m, g, q, p"
 HEAD = """
 import math
 
@@ -49,7 +49,7 @@ class Program:
             "    d = {'k': 1, 'x': y}",
             "    s = S(x, 2)",
         ]
-        self.lines += ["    m = l"]
+        self.lines += ["    m = l", "    g = []", "    q = [k]", "    p = []"]
         self.counters = 0
         self.block(4, depth=0, loops=0)
         self.put(4, f"return x + y, k, {REST}")
@@ -65,7 +65,9 @@ class Program:
     def statement(self, indent, depth, loops):
         """False where nothing can follow."""
         compound = (self.choice, self.loop) if depth < 3 else ()
-        kind = self.random.choice((self.compute, self.change, *compound, *compound))
+        kind = self.random.choice(
+            (self.compute, self.change, self.lengthen, *compound, *compound, *compound)
+        )
         if depth and self.random.random() < 0.2:
             return self.leave(indent, loops)
         return kind(indent, depth, loops)
@@ -92,11 +94,33 @@ class Program:
         )).format(" " * indent))  # fmt: skip
         return True
 
+    def lengthen(self, indent, depth, loops):
+        """Lists that grow and shrink: of tensors, of integers, of pairs."""
+        self.put(indent, self.random.choice((
+            "g.append(x)", "g.append(y * 0.5)", "g += [x, y]", "g = g + [x + 1]", "g.insert(0, y)",
+            "if g:\n{0}    x = x + g[-1] * 0.5", "if len(g) > 1:\n{0}    y = g.pop() - g.pop(0)",
+            "y = lt.stack(g).sum(0) if g else y", "x = lt.cat(g)[-2:] if len(g) > 0 else x",
+            "for v in g:\n{0}    y = y + v * 0.25", "g = [v * 0.5 + x for v in g]",
+            "g = [v for v in g if v.sum() > y[0]]", "g = g[1:]", "g.clear()", "g.extend(g[:1])",
+            "g = [v * i for i, v in enumerate(g)]", "x = sum(g) if g else x * 2",
+            "q.append(k)", "q.append(len(g))", "q = q + [1, k]", "q = [n % 5 for n in q if n > 1]",
+            "k = q[-1] if q else k", "k = sum(q) % 7", "k = len(q)", "k = k + (k in q)",
+            "while len(q) > 3:\n{0}    k = (k + q.pop()) % 9", "q.reverse()", "q = q[::-1] + [k]",
+            "if q:\n{0}    q[0] = k", "if len(q) > 1:\n{0}    del q[1]",
+            "if len(q) > 2:\n{0}    k = max(q) - min(q)", "q = list(q)",
+            "for i, n in enumerate(q):\n{0}    k = (k + i * n) % 11",
+            "for n, v in zip(q, g):\n{0}    x = x + v * (n % 3)",
+            "p.append((k, x))", "p.append((len(p), y + 1))",
+            "for n, v in p:\n{0}    y = y - v * (n % 2)",
+        )).format(" " * indent))  # fmt: skip
+        return True
+
     def condition(self):
         return self.random.choice((
             "o is not None and o.sum() > 1", "o is None", "s.n > d['k']", "l[0].sum() > 2",
             "x.sum() > 3", "y[0] < x[1]", "k > 1", "k % 3 == 0", "x.max() < 6 and k < 4",
-            "not (y.sum() > 0 or k == 2)", "x[0] > 0.75",
+            "not (y.sum() > 0 or k == 2)", "x[0] > 0.75", "len(q) < 3", "g", "not p and q",
+            "g and g[0].sum() > 1",
         ))  # fmt: skip
 
     def choice(self, indent, depth, loops):

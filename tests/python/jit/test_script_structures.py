@@ -193,29 +193,6 @@ def test_lists_that_grow_after_an_early_return():
     check(f, *SIGNS)
 
 
-def grows(x):
-    parts = []
-    if x.sum() > 0:
-        parts.append(x)
-    return parts
-
-
-def grows_in_a_loop(x):
-    parts = [x]
-    while x.sum() < 100:
-        x = x * 2 + 1
-        parts.append(x)
-    return parts
-
-
-def grows_by_name(x):
-    parts = [x]
-    while x.sum() < 100:
-        x = x * 2 + 1
-        parts = parts + [x]
-    return parts
-
-
 def gets_a_key(x):
     found = {}
     if x.sum() > 0:
@@ -239,7 +216,7 @@ def moves_an_iterator(x):
 
 @pytest.mark.parametrize(
     "function",
-    [grows, grows_in_a_loop, grows_by_name, gets_a_key, gets_an_attribute, moves_an_iterator],
+    [gets_a_key, gets_an_attribute, moves_an_iterator],
 )
 def test_another_structure_is_refused_with_advice(function):
     with pytest.raises(lt.ScriptError, match=r"structure|iterator") as caught:

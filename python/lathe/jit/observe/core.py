@@ -26,7 +26,7 @@ class Core(Recording, Names):
         self.where = "an unknown line"  # of the traced function
         self.refused = None  # the error of the first refusal: code may swallow it
         self.again = False  # a Restart was raised
-        self.recursive = set()  # syntax trees of functions that a script records (script_recursion)
+        self.recorded = set()  # syntax trees that a script records (script_recursion, script_lists)
         self.net = _lathe._Net(CAPTURE)
         self._thread, self._live, self._busy = get_ident(), False, 0
         self._entered, self._prepared, self._swapped = set(), set(), []

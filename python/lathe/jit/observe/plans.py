@@ -38,6 +38,8 @@ class Planner:
         if hasattr(kind, "_is_checked"):  # a result beside what must be computed without an error
             self._output(value.check)
             return self.of(value.value, level)
+        if hasattr(kind, "_is_list"):  # a list whose length data decides
+            return self._rows(value)
         if value is MISSING or kind in PLAIN or is_plain(value):
             return ("plain", value)
         if issubclass(kind, Tensor):
@@ -58,6 +60,14 @@ class Planner:
                 self._refuse("a function that the traced code has made leaves it")
             return ("plain", value)
         return self._made(value, kind, level)
+
+    def _rows(self, value):
+        if id(value) in self._memo:
+            return ("again", self._memo[id(value)])
+        number = self._memo[id(value)] = len(self._memo)
+        self._alive.append(value)
+        rows = [self._output(t) for t in value.rows or ()]
+        return ("list", number, rows, value.spec)
 
     def _of_row(self, row, value):
         return ("row", self.wanted.setdefault(row.n, len(self.wanted)))
@@ -217,6 +227,9 @@ def build(plan, outputs, objects, memo):
         return objects[at]
     if kind == "again":
         return memo[at]
+    if kind == "list":
+        made = memo[at] = list(_items_of(plan[3], iter([outputs[i] for i in plan[2]])))
+        return made
     if kind == "items" and plan[2] is not list:
         made = memo[at] = plan[2](build(p, outputs, objects, memo) for p in plan[3])
     elif kind in ("items", "deque"):
@@ -239,6 +252,18 @@ def build(plan, outputs, objects, memo):
     else:
         made = _build_instance(plan, lambda p: build(p, outputs, objects, memo), memo)
     return made
+
+
+def _items_of(spec, rows):
+    """The items of a list whose length data decided: each tensor has a part of all of them.
+    spec: what an item is, as a DataList has it (script_lists.py)."""
+    if type(spec) is tuple:
+        make = sequence_maker(spec[0])
+        return map(make, zip(*[_items_of(s, rows) for s in spec[1:]]))
+    if spec is None:
+        return ()
+    t = next(rows)
+    return [r.clone() for r in t.unbind()] if spec is Tensor else t.tolist()
 
 
 def _build_instance(plan, of, memo):

@@ -1,0 +1,494 @@
+"""Lists that grow or shrink as data decides.
+
+How long such a list is only a run of the program knows, so it cannot be a list while it is
+recorded. A DataList stands for it: for each tensor or number in an item a tensor that has the items
+as its rows. It is joined and carried by branches and loops as an object is that has these tensors
+as its one attribute. Items are of one kind: tensors of one dtype and shape, numbers, tuples of
+these.
+
+A list display, a comprehension or a call of list() gives one from the start if an earlier recording
+has shown that what it makes grows so: grown() notes its syntax tree, and the capture begins anew.
+
+A row is a copy of the tensor that was appended, while in eager code the list holds that tensor
+itself. The tracer is told (`_note_shared`), and refuses the writes by which one could tell.
+"""
+
+import functools
+import sys
+
+from .. import _lathe, ops
+from .. import _list_loops as list_loops
+from .._lathe import Tensor
+from .observe.plans import sequence_maker
+from .observe.recording import Restart
+from .script_optional import make_sequence, settled
+from .script_values import Number, all_of, is_number, operator_of, refuse
+
+ROWS = " rows"  # the one attribute: a name that no source can have
+_NUMBERS = {bool: bool, int: int, float: float, _lathe.SymInt: int, _lathe.SymFloat: float}
+_ADVICE = "stack it first, lathe.stack(items), or go through it with `for item in items`"
+
+
+def grown(session, value):
+    """The list has been seen to change its length where data decides, or to be read so: it is
+    recorded as a DataList, in a capture from the start, if the script has made it."""
+    made = session.made.get(id(value))
+    if made is not None:
+        session.observer.recorded.add(made[1])
+        session.observer.again = True
+        raise Restart
+
+
+def is_rows(path):
+    """Does the path of a joined value end at the tensors of a DataList?"""
+    last = path[-1]
+    return last == ROWS or (type(last) is tuple and len(last) == 2 and last[1] == ROWS)
+
+
+def no_rows(state, symbols):
+    """Makes the state of a list that has no items yet, but will have such ones. symbols: sizes that
+    were there before as many symbols are kept."""
+    spec, *rows = state
+    kinds = [((0, *_lathe._sizes_before(r, symbols)[1:]), r.dtype) for r in rows]
+    return lambda: (spec, *[ops.zeros(sizes, dtype=dtype) for sizes, dtype in kinds])
+
+
+class DataList:
+    """A list of a script whose length data decides. Its state, None until there was an item, is
+    what items are (Tensor, the class of a number, or the class of a tuple and what it holds), and
+    the rows. recorded: it was made in a part that is recorded, and is another when that is
+    recorded again."""
+
+    __slots__ = ("__dict__", "recorded", "session")
+    _is_list = True
+
+    def __init__(self, session, items=(), state=None):
+        self.session, self.recorded = session, session.recording > 0
+        self.__dict__[ROWS] = state
+        self.extend(items)
+
+    @property
+    def state(self):
+        return self.__dict__[ROWS]
+
+    @property
+    def spec(self):
+        return self.state and self.state[0]
+
+    @property
+    def rows(self):
+        return self.state and self.state[1:]
+
+    @rows.setter
+    def rows(self, rows):
+        self.__dict__[ROWS] = (self.spec, *rows)
+
+    def again(self, attributes):
+        return DataList(self.session, (), attributes[ROWS])
+
+    def emptied(self, symbols):
+        """Makes lists of this kind that have no items."""
+        session = self.session
+        state = None if self.state is None else no_rows(self.state, symbols or 0)
+        return lambda: DataList(session, (), state and state())
+
+    def like(self, change):
+        """Another list, whose rows are these, changed."""
+        if self.state is None:
+            return DataList(self.session)
+        rows = tuple(map(change, self.rows))
+        for new, old in zip(rows, self.rows):
+            _lathe._note_shared(new, [old])
+        return DataList(self.session, (), (self.spec, *rows))
+
+    def take(self, other):
+        self.__dict__[ROWS] = other.state
+
+    def size(self):
+        """How many items there are, as an int or the size that a run tells."""
+        return 0 if self.state is None else self.rows[0].shape[0]
+
+    def length(self):
+        """The same, as an int or a Number."""
+        n = self.size()
+        return n if type(n) is int else Number.of(n)
+
+    def is_known(self):
+        return type(self.size()) is int
+
+    def truth(self):
+        return self.length() != 0
+
+    def fail_where(self, condition):
+        session = self.session
+        if session.inner:
+            refuse("a list whose length data decides, read inside of a lathe.trace",
+                   "make the outer function a script too")  # fmt: skip
+        session.fail_where(condition.tensor)
+        session.handled += (_lathe.IndexError,)
+
+    def require_one(self):
+        """There is an item, or the program fails."""
+        if not self.is_known():
+            self.fail_where(self.length() == 0)
+
+    # ── items ───────────────────────────────────────────────────────────────────────────────────
+
+    def row_of(self, value):
+        """The tensors of an item."""
+        spec = _spec_of(value)
+        if self.spec not in (None, spec):
+            refuse(f"a list that grows as data decides holds {_said(self.spec)} and {_said(spec)}",
+                   "append items of one kind")  # fmt: skip
+        tensors = list(_tensors_of(value, spec))
+        for row, t in zip(self.rows or (), tensors):
+            if row.dtype is not t.dtype or row.ndim != t.ndim + 1:
+                _refuse_unlike(row, t)
+        return spec, tensors
+
+    def put(self, value, place):
+        """The rows that the list has when `place` has put those of the value into each tensor."""
+        (spec, tensors), rows = self.row_of(value), self.rows
+        if rows is None:
+            state = spec, *[ops.unsqueeze(t, 0) for t in tensors]
+            rows = no_rows(state, _lathe._symbol_count())()[1:]
+        made = []
+        for row, t in zip(rows, tensors):
+            try:
+                made.append(place(row, ops.unsqueeze(t, 0)))
+            except _lathe.ShapeError:
+                _refuse_unlike(row, t)
+            _lathe._note_shared(made[-1], [row, t])
+        self.__dict__[ROWS] = (spec, *made)
+
+    def item(self, i):
+        """The item at a place that there is."""
+        rows = iter([r[i.tensor if isinstance(i, Number) else i] for r in self.rows])
+        return _item_of(self.spec, rows, self.session.chosen)
+
+    def place(self, i):
+        """Checked: an int where that and the length are known, else a Number, not negative."""
+        n = self.length()
+        if not isinstance(i, (int, Number, _lathe.SymInt)) or type(i) is bool:
+            refuse("an item of a list that data makes longer is read by what is no integer")
+        if isinstance(i, int) and isinstance(n, int):
+            if not -n <= i < n:
+                raise IndexError("list index out of range")
+            return i + n if i < 0 else i
+        i, n = Number.of(i), Number.of(n)
+        if i.kind is not int:
+            refuse(f"a {i.kind.__name__} that data decides is no place in a list", "int(i)")
+        i = Number(ops.where((i < 0).tensor, (i + n).tensor, i.tensor), int)
+        self.fail_where(Number((i < 0).tensor | (i >= n).tensor, bool))
+        return i
+
+    # ── what lists do ───────────────────────────────────────────────────────────────────────────
+
+    def append(self, value):
+        self.put(value, lambda row, new: ops.cat([row, new]))
+
+    def extend(self, values):
+        if type(values) is not DataList or values.is_known():
+            for value in list(iter(values)):
+                self.append(value)
+            return
+        if self.state is None:
+            self.take(values)
+            return
+        if self.spec != values.spec:
+            refuse("a list that data makes longer gets items of another kind")
+        made = tuple(ops.cat([a, b]) for a, b in zip(self.rows, values.rows))
+        for new, *of in zip(made, self.rows, values.rows):
+            _lathe._note_shared(new, of)
+        self.rows = made
+
+    def insert(self, i, value):
+        n = self.length()
+        if isinstance(i, Number) or (isinstance(n, Number) and i != 0):
+            refuse("an insert at a place that data decides", "insert at 0, or append")
+        i = max(i + n, 0) if i < 0 else i
+        self.put(value, lambda row, new: ops.cat([row[:i], new, row[i:]]))
+
+    def pop(self, i=-1):
+        if self.is_known() and self.size() == 0:
+            raise IndexError("pop from empty list")
+        self.require_one()
+        if type(i) is not int or i not in (0, -1):
+            i = self.place(i)
+        item = self.item(Number.of(i) if not self.is_known() else i)
+        self._leave_out(i)
+        return item
+
+    def _leave_out(self, i):
+        if isinstance(i, Number):
+            at = i.size()
+            self.take(self.like(lambda r: ops.cat([r[:at], r[at + 1 :]])))
+        elif i == -1:
+            self.take(self.like(lambda r: r[:-1]))
+        else:
+            self.take(self.like(lambda r: r[1:] if i == 0 else ops.cat([r[:i], r[i + 1 :]])))
+
+    def clear(self):
+        self.take(self.like(lambda r: r[:0]))
+
+    def reverse(self):
+        self.take(self[::-1])
+
+    def copy(self):
+        return self.like(lambda r: r)
+
+    def index(self, value):
+        refuse("index() of a list whose length data decides", "search with a for loop and break")
+
+    remove = sort = count = index
+
+    def __getitem__(self, i):
+        if isinstance(i, slice):
+            return self._slice(i)
+        return self.item(self.place(i))
+
+    def _slice(self, s):
+        if s.step not in (None, 1):
+            if s != slice(None, None, -1):
+                refuse("a slice with a step, of a list whose length data decides",
+                       "slice the stacked tensor")  # fmt: skip
+            return self.like(lambda r: ops.flip(r, [0]))
+        bounds = [b.size() if isinstance(b, Number) else b for b in (s.start, s.stop)]
+        if any(isinstance(b, Number) for b in (s.start, s.stop)):
+            self.session.observer.note_size()
+        return self.like(lambda r: r[slice(*bounds)])
+
+    def __setitem__(self, i, value):
+        if isinstance(i, slice):
+            refuse("a write to a slice of a list whose length data decides", "write item by item")
+        i = self.place(i)
+
+        def placed(row, new):
+            made = row.clone()
+            made[i.tensor if isinstance(i, Number) else i] = new.squeeze(0)
+            return made
+
+        self.put(value, placed)
+
+    def __delitem__(self, i):
+        self._leave_out(self.place(i))
+
+    def __iter__(self):
+        return self._items() if self.is_known() else self._no()
+
+    def _items(self):
+        at = 0
+        while self.is_known() and at < self.size():
+            yield self.item(at)
+            at += 1
+        if not self.is_known():
+            self._no()
+
+    def __iadd__(self, values):
+        self.extend(values)
+        return self
+
+    def __add__(self, values):
+        made = self.copy()
+        made.extend(values)
+        return made
+
+    def __radd__(self, values):
+        return DataList(self.session, values) + self
+
+    def contains(self, value):
+        """`value in self`, of numbers."""
+        if not is_number(value) or self.spec not in _NUMBERS:
+            refuse("'in' of a list of tensors whose length data decides",
+                   "compare in a for loop, or lathe.stack(items)")  # fmt: skip
+        found = Number(self.rows[0], self.spec) == value
+        return Number(ops.any(found.tensor), bool)
+
+    def _no(self, *_):
+        refuse("a list whose length data decides cannot be used here", _ADVICE)
+
+    __len__ = __bool__ = __eq__ = __ne__ = __hash__ = __repr__ = __str__ = __format__ = _no
+    __mul__ = __rmul__ = __imul__ = __contains__ = __lt__ = __gt__ = __le__ = __ge__ = _no
+
+
+# ── items as tensors ────────────────────────────────────────────────────────────────────────────
+
+
+def _spec_of(value):
+    value = settled(value)
+    if type(value) is Tensor:
+        return Tensor
+    if isinstance(value, Number):
+        return value.kind
+    if type(value) in _NUMBERS:
+        return _NUMBERS[type(value)]
+    if isinstance(value, tuple) and sequence_maker(type(value)):
+        return type(value), *map(_spec_of, value)
+    return refuse(
+        f"a list that grows as data decides holds a value of class {type(value).__name__}",
+        "append tensors, numbers or tuples of them",
+    )
+
+
+def _said(spec):
+    if type(spec) is tuple:
+        return f"{spec[0].__name__}s of {', '.join(map(_said, spec[1:]))}"
+    return "tensors" if spec is Tensor else f"numbers ({spec.__name__})"
+
+
+def _refuse_unlike(row, t):
+    kinds = [f"{a.dtype.name}{list(s)}" for a, s in ((row, row.shape[1:]), (t, t.shape))]
+    refuse(f"a list that grows as data decides holds tensors of {kinds[0]} and {kinds[1]}",
+           "append tensors of one dtype and shape")  # fmt: skip
+
+
+def _tensors_of(value, spec):
+    if type(spec) is tuple:
+        for v, s in zip(value, spec[1:]):
+            yield from _tensors_of(v, s)
+    else:
+        value = settled(value)
+        yield value if spec is Tensor else Number.of(value).tensor
+
+
+def _item_of(spec, rows, chosen):
+    if type(spec) is tuple:
+        return make_sequence(spec[0], [_item_of(s, rows, chosen) for s in spec[1:]])
+    row = next(rows)
+    if spec is not Tensor:
+        return Number(row, spec)
+    chosen[id(row)] = row
+    return row
+
+
+def attribute(items, name):
+    if name not in dir(list):
+        raise AttributeError(f"'list' object has no attribute {name!r}")
+    return getattr(items, name)
+
+
+def new_list(session, items):
+    return DataList(session, items)
+
+
+# ── Python's functions of them ──────────────────────────────────────────────────────────────────
+
+
+class Each:
+    """The rounds of a for loop over lists whose length data decides: over the items of one, over
+    those of several side by side, as zip() gives them, or counted from `start`, as by
+    enumerate()."""
+
+    def __init__(self, *lists, together=False, start=None):
+        self.lists, self.together, self.start = lists, together, start
+
+    def __iter__(self):
+        refuse("a list whose length data decides is gone through outside of a for loop", _ADVICE)
+
+    def is_empty(self):
+        return any(type(items.size()) is int and items.size() == 0 for items in self.lists)
+
+    def goes_on(self, k):
+        """Is there a k-th round?"""
+        rounds = [operator_of("<")(k, items.length()) for items in self.lists]
+        return functools.reduce(all_of, rounds)
+
+    def at(self, k):
+        items = [items.item(k) for items in self.lists]
+        if self.together:
+            return tuple(items)
+        return items[0] if self.start is None else (k + self.start, items[0])
+
+
+def _zip(*lists):
+    session = next(items.session for items in lists if type(items) is DataList)
+    return Each(*[DataList(session, items) for items in lists], together=True)
+
+
+def _sum(items, start=0):
+    if items.spec is float and sys.version_info >= (3, 12):  # which adds what is lost by rounding
+        refuse("sum() of numbers (float) that data decides", "add them in a for loop")
+    return items.session.call(list_loops.total, [items, start], {})
+
+
+def _stack(items, dim=0):
+    items.require_one()
+    rows = _only_tensors(items)
+    return ops.movedim(rows, 0, dim).clone() if dim != 0 else rows.clone()
+
+
+def _cat(items, dim=0):
+    items.require_one()
+    rows = _only_tensors(items)
+    if rows.ndim < 2:
+        refuse("cat of tensors without axes", "lathe.stack(items)")
+    dim = dim if dim >= 0 else dim + rows.ndim - 1
+    return ops.flatten(ops.movedim(rows, 0, dim).clone(), dim, dim + 1)
+
+
+def _only_tensors(items):
+    if items.spec is not Tensor:
+        refuse(f"tensors are asked for, of a list of {_said(items.spec)}", "lathe.tensor(items)")
+    return items.rows[0]
+
+
+def _tensor(items, dtype=None):
+    items.require_one()
+    if items.spec not in (bool, int, float):
+        refuse(f"lathe.tensor() of a list of {_said(items.spec)}", "lathe.stack(items)")
+    own = _lathe.get_default_dtype() if items.spec is float else items.rows[0].dtype
+    return items.rows[0].to(dtype or own).clone()
+
+
+def _enumerate(items, start=0):
+    return Each(items, start=start)
+
+
+def _reversed(items):
+    return items[::-1]
+
+
+def _of_numbers(op):
+    def extreme(items):
+        items.require_one()
+        if items.spec not in (int, float):
+            refuse(f"max() and min() of a list of {_said(items.spec)}",
+                   "stack it first: lathe.stack(items)")  # fmt: skip
+        rows = items.rows[0]
+        if items.spec is float:
+            items.fail_where(Number(ops.any(ops.isnan(rows)), bool))
+        return Number(op(rows), items.spec)
+
+    return extreme
+
+
+def _truths(op):
+    def ask(items):
+        if items.state is None:
+            return op is ops.all
+        if items.spec not in (bool, int, float):
+            refuse(f"any() and all() of a list of {_said(items.spec)}",
+                   "stack it first: lathe.stack(items).any()")  # fmt: skip
+        return Number(op(items.rows[0] != 0), bool)
+
+    return ask
+
+
+_FUNCTIONS = {
+    len: DataList.length, bool: DataList.truth, list: DataList.copy, iter: Each, zip: _zip,
+    enumerate: _enumerate, reversed: _reversed, _lathe.tensor: _tensor, sum: _sum,
+    max: _of_numbers(ops.amax), min: _of_numbers(ops.amin),
+    any: _truths(ops.any), all: _truths(ops.all),
+}  # fmt: skip
+_OF_ALL = (len, bool, list)  # also of those whose length is known
+_OPS = {ops.stack.__name__: _stack, ops.cat.__name__: _cat}
+
+
+def function_of(f, lists):
+    """What a function does to such lists; None: it is not known, or Python's own does it, as their
+    lengths are known."""
+    if all(items.is_known() for items in lists) and not any(f is g for g in _OF_ALL):
+        return None
+    if type(f) is _lathe.Op:
+        return _OPS.get(f.schemas[0].partition("(")[0])
+    return next((g for known, g in _FUNCTIONS.items() if known is f), None)
