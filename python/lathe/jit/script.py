@@ -47,6 +47,7 @@ class Session(Observed):
         self.depth = 0  # of functions calling functions
         self.recording = 0  # of structures inside each other
         self.rounds = 0  # of loops that are written out there
+        self.rounds_known = []  # Known of the loops that are recorded now, the innermost last
         self.live = []  # interpreters under way, outermost first
         self.given = {}  # what the call came with, and others hold
         self.here = []  # conditions that are true where the code is

@@ -51,6 +51,15 @@ class AsksLast(Again):
     """A loop must ask its condition at the end of each round."""
 
 
+class FirstRound(Again):
+    """A round of a loop gives a name a value of another kind than it has before: the first one is
+    recorded apart, and presumed to run. known: of the loop."""
+
+    def __init__(self, known):
+        self.known = known
+        known.first_round = True
+
+
 class Raised(BaseException):
     """What follows is not run: an exception that data decides about ends the call here."""
 
@@ -67,6 +76,7 @@ class Known:
         self.lists = set()  # paths of lists that are DataLists on the other side
         self.texts = {}  # by path: the texts that the value may be, by key, with their stand-ins
         self.asks_last = False  # a while asks its condition at the end of each round
+        self.first_round = False  # a loop presumes that it runs one
 
     def lift(self, path, value, symbols):
         self.lifts[path] = stand_in(value, symbols)
@@ -434,6 +444,9 @@ class Joiner:
                 f"{_structure(a)} and {_structure(b)}",
                 "give it the same items in both branches; what is not there may be None",
             )
+        for known in reversed(self.script.session.rounds_known):
+            if not known.first_round and isinstance(a, _Leaf) and isinstance(b, _Leaf):
+                raise FirstRound(known)
         got = f"{_described(of_a)} and {_described(of_b)}"
         lines = [self._assigned_at(path, part) for part in ("body", "orelse")]
         if all(lines):
@@ -500,6 +513,8 @@ class Joiner:
 
     def _match(self, was, now, path):
         if isinstance(was, _Leaf) and isinstance(now, _Leaf) and was.kind is now.kind:
+            if not self.known.first_round and not _of_one_type(was.value, now.value):
+                raise FirstRound(self.known)
             return
         if isinstance(was, _Tree) and isinstance(now, _Tree) and was.fits(now):
             keys = was.keys if was.keys is not None else range(len(was.items))
@@ -529,6 +544,8 @@ class Joiner:
             return
         if self._learn_count(path, of_was, of_now):
             return
+        if isinstance(was, _Leaf) and isinstance(now, _Leaf) and not self.known.first_round:
+            raise FirstRound(self.known)
         what = self._carried(path[0])
         if isinstance(was, _Tree) and isinstance(now, _Tree):
             self._grown(of_was, of_now)
@@ -629,6 +646,13 @@ def _alike(a, b):
     return a is b or type(a) is type(b) and isinstance(a, _PLAIN) and a == b
 
 
+def _of_one_type(a, b):
+    """Have two tensors one dtype and rank?"""
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return True
+    return a.dtype is b.dtype and a.ndim == b.ndim
+
+
 def _structure(tree):
     if tree.keys is not None:
         return f"a {type(tree.value).__name__} of {', '.join(map(str, tree.keys)) or 'nothing'}"
@@ -647,4 +671,6 @@ def _described(value):
     return f"{value!r}" if isinstance(value, (*_PLAIN, bool, int, float)) else type(value).__name__
 
 
-__all__ = ["Again", "AsksLast", "Joiner", "Known", "Missing", "Raised", "Undefined"]
+__all__ = [
+    "Again", "AsksLast", "FirstRound", "Joiner", "Known", "Missing", "Raised", "Undefined",
+]  # fmt: skip

@@ -14,7 +14,7 @@ from .._lathe import SymFloat, SymInt, Tensor
 from .observe.recording import Restart
 from .observe.texts import Text
 from .script_heap import said_of
-from .script_join import Again, Joiner, Known, Raised
+from .script_join import Again, FirstRound, Joiner, Known, Raised
 from .script_optional import Maybe, is_record
 from .script_values import Number
 from .trace import same_grad
@@ -132,6 +132,8 @@ class Recursion:
         for _ in range(_ATTEMPTS):
             try:
                 return self.once()
+            except FirstRound:
+                raise
             except Again:
                 continue
             except Once as again:

@@ -9,7 +9,16 @@ from .._lathe import Tensor
 from . import script_source as source
 from .script_builtins import BUILTINS
 from .script_heap import Heap, said_of
-from .script_join import Again, AsksLast, Joiner, Known, Missing, Raised, Undefined
+from .script_join import (
+    Again,
+    AsksLast,
+    FirstRound,
+    Joiner,
+    Known,
+    Missing,
+    Raised,
+    Undefined,
+)
 from .script_lists import DataList, Each, grown
 from .script_optional import facts_of, stand_in
 from .script_values import (
@@ -169,6 +178,8 @@ class Structures:
                     functools.partial(branch, no, no_facts, ops.logical_not(condition)),
                     functools.partial(joiner.pairs, raised),
                 )  # fmt: skip
+            except FirstRound:
+                raise
             except Again:
                 continue
             except _lathe.AutogradError:
@@ -306,27 +317,48 @@ class Structures:
 
     def _While(self, node, rest):
         self.begin_returns(node)
-        left = False
+        known, left, presumed = self.known_of(node), False, False
         while True:
+            decided = True
             if left is False:
                 test = self.test(node.test)
-                if not decided_by_data(test):
-                    if not self.truth(node, test):
-                        return self.ended_whole(node, rest)
-                    how, value = self.round(node)
-                    if how == RETURN:
-                        self.forget_returns()
-                        return how, value
-                    if how == BREAK:
-                        return self.end_returns(node, rest)
-                    left = how if isinstance(how, Number) else False
+                decided = decided_by_data(test)
+                if not decided and not self.truth(node, test):
+                    return self.ended_whole(node, rest)
+            if decided and (presumed or left is not False or not known.first_round):
+                try:
+                    if not self.asks_first(node, left):
+                        ended = self.left_after(node, left) if left is not False else (
+                            self.negated(node, test))  # fmt: skip
+                        self.record(node, ended, lambda: True, lambda: None, asks_last=True)
+                    return self.end_returns(node, rest)
+                except FirstRound as e:
+                    if e.known is not known:
+                        raise
+            if decided:
+                presumed = True
+                if left is not False:  # data decides whether there is a round: it is refused now
                     continue
-            if not self.asks_first(node, left):
-                left = (
-                    self.left_after(node, left) if left is not False else self.negated(node, test)
-                )
-                self.record(node, left, lambda: True, lambda: None, asks_last=True)
-            return self.end_returns(node, rest)
+                self.presume(node, test)
+            out, left = self.round_apart(node, rest)
+            if out is not None:
+                return out
+
+    def presume(self, node, test):
+        """A call in which it is not true runs as it is."""
+        self.may_fail(node)
+        self.do(node, self.session.fail_where, self.negated(node, test).tensor)
+
+    def round_apart(self, node, rest):
+        """A round before those that are recorded as a loop: (how the loop ends, None: it goes on;
+        whether it is left)."""
+        how, value = self.round(node)
+        if how == RETURN:
+            self.forget_returns()
+            return (how, value), False
+        if how == BREAK:
+            return self.end_returns(node, rest) or (END, None), False
+        return None, how if isinstance(how, Number) else False
 
     def asks_first(self, node, left):
         """Records a while as one that asks before each round, if asking does nothing else: it was
@@ -378,9 +410,9 @@ class Structures:
                     got=f"{_MOST_ROUNDS} rounds, each of them written out",
                     next="bound it, or let a tensor decide when it ends")  # fmt: skip
 
-    def record(self, node, left, ask, begin, asks_last=False):
+    def record(self, node, left, ask, begin, asks_last=False, count=0):
         """The rounds from here on, as one loop in the graph. `begin` starts each round; asks_last:
-        the condition of the while is asked at the end of each."""
+        the condition of the while is asked at the end of each; count: of rounds before."""
         if node.orelse:
             self.refuse(node, "an else of a loop that data decides about")
         passing = self.passing(node)
@@ -396,10 +428,10 @@ class Structures:
             if may_break:
                 start[" left"] = left
             if isinstance(node, ast.For):
-                start[" count"] = 0
+                start[" count"] = count
             try:
                 self.record_once(node, start, returns, ask, begin, asks_last)
-            except AsksLast:
+            except (AsksLast, FirstRound):
                 raise
             except Again:  # what it returns, or changes, is known now
                 continue
@@ -450,9 +482,11 @@ class Structures:
                         node, joiner, state, start, names, slots, returns, grads, begin, asks_last
                     )
 
+        self.session.rounds_known.append(known)
         try:
             results = self.do(node, _lathe._record_while, condition, body, tensors)
         finally:
+            self.session.rounds_known.pop()
             self.session.put_grads(grads)
             heap.put_back(heap.changes())
             self.env.clear()
@@ -494,17 +528,13 @@ class Structures:
     def _For(self, node, rest):
         items = self.evaluate(node.iter)
         if isinstance(items, BUILTINS.Range):
-            self.begin_returns(node)
-            self.counted(node, items)
-            return self.end_returns(node, rest)
+            return self.counted(node, rest, items)
         if type(items) is DataList and not items.is_known():
             items = Each(items)
         if type(items) is Each and items.is_empty():
             items = ()
         if type(items) is Each:
-            self.begin_returns(node)
-            self.each(node, items)
-            return self.end_returns(node, rest)
+            return self.each(node, rest, items)
         iterator = self.do(node.iter, iter, items)
         self.begin_returns(node)
         return self.rounds(node, iterator, rest)
@@ -541,7 +571,7 @@ class Structures:
                     self.decide(node, how, lambda: None, more, names)
                 return self.end_returns(node, rest) if rest is not INSIDE else None
 
-    def counted(self, node, items):
+    def counted(self, node, rest, items):
         """for i in range(n), where data decides n."""
         start, step = items.start, items.step
         count = items.count()
@@ -554,9 +584,9 @@ class Structures:
             self.assign(node.target, k * step + start)
             self.env[" count"] = k + 1
 
-        self.record(node, False, ask, begin)
+        return self.recorded(node, rest, ask, begin)
 
-    def each(self, node, each):
+    def each(self, node, rest, each):
         """for item in items, where data decides how many there are."""
 
         def ask():
@@ -567,7 +597,31 @@ class Structures:
             self.assign(node.target, self.do(node, each.at, Number.of(k)))
             self.env[" count"] = k + 1
 
-        self.record(node, False, ask, begin)
+        return self.recorded(node, rest, ask, begin)
+
+    def recorded(self, node, rest, ask, begin):
+        """A for loop, as one of the graph."""
+        self.begin_returns(node)
+        known, left, count = self.known_of(node), False, 0
+        while True:
+            if known.first_round and count == 0:
+                outer, self.env[" count"] = self.env.get(" count"), count
+                self.presume(node, ask())
+                begin()
+                out, left = self.round_apart(node, rest)
+                if outer is None:
+                    del self.env[" count"]
+                else:
+                    self.env[" count"] = outer
+                if out is not None:
+                    return out
+                count = 1
+            try:
+                self.record(node, left, ask, begin, count=count)
+                return self.end_returns(node, rest)
+            except FirstRound as e:
+                if e.known is not known:
+                    raise
 
 
 class _Part:

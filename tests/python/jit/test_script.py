@@ -316,9 +316,9 @@ def imports(x):
 
 
 def loops_on_kinds(x):
-    o = 0
+    o, p = 0, x
     while x.sum() < 10:  # here
-        o = x
+        o, p = p, o
         x = x + 1
     return o
 
