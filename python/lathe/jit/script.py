@@ -25,9 +25,10 @@ from . import script_source as source
 from .observe.observer import Observer
 from .observe.printing import deliver, held, record_delivery
 from .observe.rewrite import Room
-from .script_expressions import CELLS, Closure, Expressions, throw
+from .script_expressions import CELLS, Closure, Expressions, of_data, throw
 from .script_join import Again, Raised
 from .script_match import Matching
+from .script_math import power
 from .script_observed import Observed
 from .script_optional import Facts, facts_of, learn
 from .script_recursion import result_of
@@ -52,6 +53,7 @@ class Session(Observed):
         self.given = {}  # what the call came with, and others hold
         self.here = []  # conditions that are true where the code is
         self.asserted = []  # (what may be None, what was known of it before)
+        self.calls = {}  # functions that the program calls, see lathe.callback
         self.checks = {"failed": 0}  # a number whose computation fails where eager code raises
         self.handled = ()  # classes of exceptions that the script catches
         self.trying = []  # how many structures are around each try that is under way
@@ -191,7 +193,7 @@ class Interpreter(Expressions, Structures, Matching):
 
     def _AugAssign(self, node, rest):
         target = node.target
-        f = operator_of(node.op, in_place=True)
+        f = self.in_place(node)
         if isinstance(target, ast.Name):
             old = self.name(target)
             self.set_name(
@@ -208,6 +210,13 @@ class Interpreter(Expressions, Structures, Matching):
             old = self.do(target, operator_of("[]"), thing, index)
             new = self.do(node, f, old, self.operand(node, old, node.value))
             self.do(node, operator_of("[]="), thing, index, new)
+
+    def in_place(self, node):
+        """What an augmented assignment does to two values."""
+        f = operator_of(node.op, in_place=True)
+        if not isinstance(node.op, ast.Pow):
+            return f
+        return lambda a, b: power(self, node, a, b) if of_data(a, b) else f(a, b)
 
     def assign(self, target, value):
         if isinstance(target, ast.Name):

@@ -11,6 +11,7 @@ from _warnings import warn
 from .. import ops
 from .._lathe import Tensor, get_default_dtype, int64, tensor
 from .._lathe import bool as lathe_bool
+from .script_math import FUNCTIONS, whole
 from .script_optional import ADVICE, Maybe, settled
 from .script_values import (
     Number,
@@ -53,50 +54,6 @@ def _range(script, node, args, kwargs):
     return Range(start, stop, step)
 
 
-def _whole(script, node, x):
-    """The integer that a float of the program is without its fraction. Where there is none, or one
-    that eager's ops do not take, the call runs as it is."""
-    script.may_fail(node)
-    fits = ops.abs(x) < 2.0**62  # not of what is no number
-    script.do(node, script.session.fail_where, ops.logical_not(fits))
-    return Number(ops.where(fits, x, ops.zeros_like(x)).to(int64), int)
-
-
-def _rounded(f, op, of_tensors=False):
-    """math.floor() and its kin, of one number. of_tensors: Python makes a float of a tensor."""
-
-    def convert(script, node, args, kwargs):
-        if of_tensors and len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
-            args = [Number(Number.of_tensor(args[0]).to(float), float)]
-        if len(args) != 1 or kwargs or not isinstance(args[0], Number):
-            BUILTINS.refuse_numbers(script, node, f, args, kwargs)
-            return script.session.observer.call(f)(*args, **kwargs)
-        n = args[0]
-        if n.kind is not float:
-            return Number(n.to(int), int)
-        return _whole(script, node, op(n.tensor))
-
-    return convert
-
-
-def _exact(f, op, kind=float, fails=None):
-    """A function of math that rounds as the op does, of one number; fails: where it raises."""
-
-    def convert(script, node, args, kwargs):
-        if len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
-            args = [Number.of_tensor(args[0])]
-        if len(args) != 1 or kwargs or not isinstance(args[0], Number):
-            BUILTINS.refuse_numbers(script, node, f, args, kwargs)
-            return script.session.observer.call(f)(*args, **kwargs)
-        x = args[0].to(float)
-        if fails is not None:
-            script.may_fail(node)
-            script.do(node, script.session.fail_where, fails(x))
-        return Number(op(x), kind)
-
-    return convert
-
-
 def _number(kind):
     def convert(script, node, args, kwargs):
         if len(args) != 1 or kwargs or not decided_by_data(args[0]):
@@ -109,7 +66,7 @@ def _number(kind):
         if n.kind is kind:
             return n
         if kind is int and n.kind is float:
-            return _whole(script, node, n.tensor)
+            return whole(script, node, n.tensor)
         return Number(n.to(kind), kind)
 
     return convert
@@ -158,8 +115,10 @@ def _sum(script, node, args, kwargs):
     items = list(args[0])
     if not any(isinstance(i, Number) for i in items):
         return script.session.observer.call(sum)(items, *args[1:])
-    if sys.version_info >= (3, 12) and any(Number.of(i).kind is float for i in items):
-        BUILTINS.refuse_numbers(script, node, sum, items, {})
+    floats = [i for i in items if type(i) is float or isinstance(i, Number) and i.kind is float]
+    if sys.version_info >= (3, 12) and floats:
+        script.refuse(node, "sum() of numbers (float) that data decides",
+                      next="add them in a for loop")  # fmt: skip
     return functools.reduce(operator.add, items, *(args[1:] or (0,)))
 
 
@@ -198,8 +157,7 @@ def _locals(script, node, args, kwargs):
 def _divmod(script, node, args, kwargs):
     """Of numbers; each of the two is checked as it would be alone."""
     if not any(isinstance(a, Number) for a in args) or len(args) != 2 or kwargs:
-        BUILTINS.refuse_numbers(script, node, divmod, args, kwargs)
-        return script.session.observer.call(divmod)(*args, **kwargs)
+        return script.as_it_is(node, divmod, args, kwargs)
     a, b = args
     b = script.divisor(node, a, b, exact=False)
     return a // b, a % b
@@ -208,8 +166,7 @@ def _divmod(script, node, args, kwargs):
 def _tensor(script, node, args, kwargs):
     """lathe.tensor() of numbers that data decides, in lists or not."""
     if len(args) != 1 or not set(kwargs) <= {"dtype"} or not _holds_numbers(args[0]):
-        BUILTINS.refuse_numbers(script, node, tensor, args, kwargs)
-        return script.session.observed(tensor, args)[0](*args, **kwargs)
+        return script.as_it_is(node, tensor, args, kwargs)
     kinds = set(_kinds(script, node, args[0]))
     kind = next(k for k in (float, int, bool) if k in kinds)
     of_kind = get_default_dtype() if kind is float else _OF_KINDS[kind]
@@ -252,14 +209,7 @@ class BUILTINS:
         max: _extreme(max, operator_of(">")), min: _extreme(min, operator_of("<")),
         abs: _method(abs), Number.is_integer: _method(Number.is_integer),
         any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
-        math.floor: _rounded(math.floor, ops.floor, of_tensors=True),
-        math.ceil: _rounded(math.ceil, ops.ceil, of_tensors=True),
-        math.trunc: _rounded(math.trunc, ops.trunc), round: _rounded(round, ops.round),
-        math.sqrt: _exact(math.sqrt, ops.sqrt, fails=lambda x: x < 0),
-        math.fabs: _exact(math.fabs, ops.abs), math.isnan: _exact(math.isnan, ops.isnan, bool),
-        math.isinf: _exact(math.isinf, ops.isinf, bool),
-        math.isfinite: _exact(math.isfinite, ops.isfinite, bool),
-        sum: _sum, locals: _locals, divmod: _divmod, tensor: _tensor,
+        **FUNCTIONS, sum: _sum, locals: _locals, divmod: _divmod, tensor: _tensor,
     }  # fmt: skip
 
     @classmethod

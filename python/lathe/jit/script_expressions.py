@@ -15,6 +15,7 @@ from .observe.texts import Text
 from .script_builtins import BUILTINS
 from .script_join import Undefined
 from .script_lists import DataList, Each, function_of, grown, new_list
+from .script_math import power
 from .script_optional import ADVICE, Maybe, facts_of, settled
 from .script_values import (
     Number,
@@ -65,6 +66,11 @@ def _as_numbers(op, left, right):
     ):
         return [Number.of(x) if is_inside(x) else x for x in (left, right)]
     return left, right
+
+
+def of_data(a, b):
+    """Are they numbers, and does data decide one of them?"""
+    return is_number(a) and is_number(b) and (isinstance(a, Number) or isinstance(b, Number))
 
 
 def _is_callable_object(f):
@@ -306,6 +312,8 @@ class Expressions:
         left = self.evaluate(node.left)
         right = self.operand(node, left, node.right)
         left, right = _as_numbers(node.op, left, right)
+        if isinstance(node.op, ast.Pow) and of_data(left, right):
+            return power(self, node, left, right)
         return self.made_list(node, self.do(node, operator_of(node.op), left, right))
 
     def operand(self, node, left, right):
@@ -623,6 +631,11 @@ class Expressions:
         else:
             out = self.do(node, f, *args, **kwargs)
         return self.made_list(node, out) if f is list or f is sorted or _copies_list(f) else out
+
+    def as_it_is(self, node, f, args, kwargs):
+        """A call of a function that means something else for what data decides, without such."""
+        BUILTINS.refuse_numbers(self, node, f, args, kwargs)
+        return self.session.observed(f, args)[0](*args, **kwargs)
 
     def with_lists(self, node, f, args, kwargs):
         """The arguments of a call where lists are among them whose length data may decide: what is

@@ -17,7 +17,7 @@ from .script_source import trampoline
 
 _DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}
 _HUGE = 2**1000
-_LARGEST_POWER = 64
+LARGEST_POWER = 64
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _HALF = (_lathe.float16, _lathe.bfloat16)
 _RANGES = {
@@ -202,7 +202,7 @@ class Number:
         return Number(ops.where(n < 0, ops.checked_sub(0, n), n), int)
 
     def __pow__(self, power):
-        if self.kind is float or type(power) is not int or not 0 <= power <= _LARGEST_POWER:
+        if self.kind is float or type(power) is not int or not 0 <= power <= LARGEST_POWER:
             refuse("a power that data decides, of other than an integer to a small known integer",
                     "multiply, or take the power of tensors")  # fmt: skip
         product = Number.of(1)
@@ -217,6 +217,11 @@ class Number:
     # No __index__, __int__ or __float__: a tensor beside a number would take it for a plain one.
     __bool__ = __hash__ = __str__ = __repr__ = __format__ = _no
     __iter__ = __len__ = _no
+
+
+def dtype_of(kind):
+    """Of the tensor that a number of this class is kept in."""
+    return _DTYPES[kind]
 
 
 def is_number(x):
