@@ -583,7 +583,7 @@ class Expressions:
 
     def call(self, node, f, args, kwargs):
         if isinstance(f, types.MethodType) and type(f.__self__) is DataList:
-            return self.do(node, f, *args, **kwargs)
+            return self.do(node, f.__func__, f.__self__, *args, **kwargs)
         while True:
             self.session.observer.look_through(f)
             if isinstance(f, types.MethodType):

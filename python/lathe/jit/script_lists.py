@@ -29,6 +29,22 @@ _NUMBERS = {bool: bool, int: int, float: float, _lathe.SymInt: int, _lathe.SymFl
 _ADVICE = "stack it first, lathe.stack(items), or go through it with `for item in items`"
 
 
+class _History:
+    """A list keeps what it is given with its history, also where no gradients are recorded."""
+
+    def __init__(self):
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(_lathe._set_grad_enabled(True))
+
+    def __exit__(self, *_):
+        _lathe._set_grad_enabled(self._before.pop())
+
+
+_HISTORY = _History()
+
+
 def grown(session, value):
     """The list has been seen to change its length where data decides, or to be read so: it is
     recorded as a DataList, in a capture from the start, if the script has made it."""
@@ -96,7 +112,8 @@ class DataList:
         """Another list, whose rows are these, changed."""
         if self.state is None:
             return DataList(self.session)
-        rows = tuple(map(change, self.rows))
+        with _HISTORY:
+            rows = tuple(map(change, self.rows))
         for new, old in zip(rows, self.rows):
             _lathe._note_shared(new, [old])
         return DataList(self.session, (), (self.spec, *rows))
@@ -155,7 +172,8 @@ class DataList:
         made = []
         for row, t in zip(rows, tensors):
             try:
-                made.append(place(row, ops.unsqueeze(t, 0)))
+                with _HISTORY:
+                    made.append(place(row, ops.unsqueeze(t, 0)))
             except _lathe.ShapeError:
                 _refuse_unlike(row, t)
             _lathe._note_shared(made[-1], [row, t])
@@ -163,17 +181,19 @@ class DataList:
 
     def item(self, i):
         """The item at a place that there is."""
-        rows = iter([r[i.tensor if isinstance(i, Number) else i] for r in self.rows])
+        with _HISTORY:
+            rows = iter([r[i.tensor if isinstance(i, Number) else i] for r in self.rows])
         return _item_of(self.spec, rows, self.session.chosen)
 
-    def place(self, i):
+    def place(self, i, what="list index"):
         """Checked: an int where that and the length are known, else a Number, not negative."""
         n = self.length()
         if not isinstance(i, (int, Number, _lathe.SymInt)) or type(i) is bool:
-            refuse("an item of a list that data makes longer is read by what is no integer")
+            refuse("an item of a list that data makes longer is read by what is no integer",
+                   "convert it: int(i)")  # fmt: skip
         if isinstance(i, int) and isinstance(n, int):
             if not -n <= i < n:
-                raise IndexError("list index out of range")
+                raise IndexError(f"{what} out of range")
             return i + n if i < 0 else i
         i, n = Number.of(i), Number.of(n)
         if i.kind is not int:
@@ -197,7 +217,8 @@ class DataList:
             return
         if self.spec != values.spec:
             refuse("a list that data makes longer gets items of another kind")
-        made = tuple(ops.cat([a, b]) for a, b in zip(self.rows, values.rows))
+        with _HISTORY:
+            made = tuple(ops.cat([a, b]) for a, b in zip(self.rows, values.rows))
         for new, *of in zip(made, self.rows, values.rows):
             _lathe._note_shared(new, of)
         self.rows = made
@@ -214,7 +235,7 @@ class DataList:
             raise IndexError("pop from empty list")
         self.require_one()
         if type(i) is not int or i not in (0, -1):
-            i = self.place(i)
+            i = self.place(i, "pop index")
         item = self.item(Number.of(i) if not self.is_known() else i)
         self._leave_out(i)
         return item
@@ -261,7 +282,7 @@ class DataList:
     def __setitem__(self, i, value):
         if isinstance(i, slice):
             refuse("a write to a slice of a list whose length data decides", "write item by item")
-        i = self.place(i)
+        i = self.place(i, "list assignment index")
 
         def placed(row, new):
             made = row.clone()
@@ -271,7 +292,7 @@ class DataList:
         self.put(value, placed)
 
     def __delitem__(self, i):
-        self._leave_out(self.place(i))
+        self._leave_out(self.place(i, "list assignment index"))
 
     def __iter__(self):
         return self._items() if self.is_known() else self._no()
@@ -298,6 +319,8 @@ class DataList:
 
     def contains(self, value):
         """`value in self`, of numbers."""
+        if self.state is None:
+            return False
         if not is_number(value) or self.spec not in _NUMBERS:
             refuse("'in' of a list of tensors whose length data decides",
                    "compare in a for loop, or lathe.stack(items)")  # fmt: skip
@@ -384,6 +407,8 @@ class Each:
 
     def __iter__(self):
         refuse("a list whose length data decides is gone through outside of a for loop", _ADVICE)
+
+    __next__ = __iter__
 
     def is_empty(self):
         return any(type(items.size()) is int and items.size() == 0 for items in self.lists)

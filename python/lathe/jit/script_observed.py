@@ -42,7 +42,9 @@ class Observed:
     def observed(self, f, args):
         """What does a step of the script, and with what."""
         o = self.observer
-        if args and type(args[0]) is DataList:
+        if any(type(a) is DataList for a in args[:2]):
+            for a in args:
+                o.contents(a, deep=True) if isinstance(a, BOXES) else None
             return (attribute if f is getattr else f), args
         if f is getattr and len(args) == 2:
             return o.attribute, args
@@ -61,7 +63,7 @@ class Observed:
                 return o.augment_by(f, *args), args[:0]
             if f is operator.mod and type(args[0]) is str:
                 return o.operate, (*args, "Mod")
-            if f in _BINARY and len(args) == 2 and type(args[1]) is not DataList:
+            if f in _BINARY and len(args) == 2:
                 return f, o.operands(*args, _BINARY[f])
         if _is_own(f):
             name = getattr(f, "__name__", "")

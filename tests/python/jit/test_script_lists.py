@@ -229,6 +229,7 @@ def test_lists_are_read_by_data():
         (lambda x: halves(x)[0], IndexError),
         (lambda x: halves(x)[int(x[0])], IndexError),
         (lambda x: halves(x).pop(), IndexError),
+        (lambda x: halves(x).pop(1), IndexError),
         (lambda x: max(sums(x)), ValueError),
         (lambda x: lt.stack(halves(x)), Exception),
         (lambda x: [x, x][int(x[0])], IndexError),
@@ -262,6 +263,51 @@ def test_gradients_through_lists():
             g(x, w).backward()
             grads.append([x.grad, w.grad])
         same(*grads)
+
+
+def test_what_is_appended_keeps_its_history():
+    """Also where nothing is recorded."""
+
+    def f(x, w):
+        found, h = [], x * w
+        with lt.no_grad():
+            while len(found) < 3 and x.sum() > 0:
+                found.append(h)
+            last = found[-1] if found else h
+        return last.sum()
+
+    scripted = lt.script(f)
+    for k in (1, -1, 2):
+        grads = []
+        for g in (f, scripted):
+            w = lt.ones(2).requires_grad_()
+            g(lt.ones(2) * k, w).backward()
+            grads.append(w.grad)
+        same(*grads)
+
+
+class Outside:
+    numbers, tensors = [1, 2], []
+
+
+def takes_from_outside(x):
+    found, sizes = halves(x), []
+    found.extend(Outside.tensors)
+    while x.sum() > 1:
+        x = x * 0.5
+        sizes.append(int(x.sum()))
+    sizes += Outside.numbers
+    total = 0
+    for a, b in zip(sizes, Outside.numbers):
+        total = total + a * b
+    return found, Outside.numbers + sizes, 2 in sizes, total
+
+
+def test_lists_from_outside_are_read_as_they_are_at_each_call():
+    scripted = lt.script(takes_from_outside)
+    for k, call in enumerate(CALLS):
+        Outside.numbers, Outside.tensors = [k, 2], [f32(k, k, k)] * (k % 3)
+        same(scripted(*call), takes_from_outside(*call))
 
 
 def test_modules_keep_what_they_find():

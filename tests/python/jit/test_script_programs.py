@@ -14,11 +14,18 @@ from script_checks import same
 import lathe as lt
 
 PROGRAMS, IN_A_FILE = 48, 8
-REST = "o, l, d, s.h, s.n, l is m, g, q, p"
+REST = "o, l, d, s.h, s.n, l is m, g, q, p, r.l"
 HEAD = """
 import math
 
 import lathe as lt
+
+
+def grow(into, x, n):
+    while n > 0 and len(into) < 7:
+        into.append(x * n)
+        n -= 1
+    return into
 
 
 class S:
@@ -49,7 +56,7 @@ class Program:
             "    d = {'k': 1, 'x': y}",
             "    s = S(x, 2)",
         ]
-        self.lines += ["    m = l", "    g = []", "    q = [k]", "    p = []"]
+        self.lines += ["    m = l", "    g = []", "    q = [k]", "    p = []", "    r = S(x, 0)", "    r.l = [0]"]
         self.counters = 0
         self.block(4, depth=0, loops=0)
         self.put(4, f"return x + y, k, {REST}")
@@ -110,6 +117,10 @@ class Program:
             "if len(q) > 2:\n{0}    k = max(q) - min(q)", "q = list(q)",
             "for i, n in enumerate(q):\n{0}    k = (k + i * n) % 11",
             "for n, v in zip(q, g):\n{0}    x = x + v * (n % 3)",
+            "grow(g, x, k % 4)", "g = grow([], y, k % 3)", "r.l.append(k)", "r.l = r.l[-2:] + [len(g)]",
+            "k = k + r.l.pop() if r.l else k", "x = x + sum([v for v in r.l if v > k])",
+            "if g:\n{0}    x = x + g[k % len(g)]", "if q:\n{0}    q[k % len(q)] += 1",
+            "with lt.no_grad():\n{0}    g.append(x * 2)",
             "p.append((k, x))", "p.append((len(p), y + 1))",
             "for n, v in p:\n{0}    y = y - v * (n % 2)",
         )).format(" " * indent))  # fmt: skip
