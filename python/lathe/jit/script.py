@@ -101,6 +101,7 @@ class Interpreter(Expressions, Structures, Matching):
         self.who = None  # what was called: a function, or a Closure
         self.loops = []  # of the frame under way: the innermost last
         self.learnt = {}  # by node and level: Known
+        self.copies = 1  # of what is recorded now, inside of branches that do not return
         self.levels = {}  # by node: how many of it are being recorded, one inside of the other
         self.makers = {}  # by name of a loop's return value: what makes a stand-in for it
         self.local, self.declared = source.local_names(node), source.declared(node)

@@ -4,6 +4,7 @@ import ast
 import functools
 import inspect
 import linecache
+import math
 import types
 
 from .. import _lathe
@@ -382,6 +383,26 @@ def may_exit(node, inside_loop=False):
         return False
     inside_loop = inside_loop or isinstance(node, (ast.While, ast.For))
     return any(may_exit(c, inside_loop) for c in ast.iter_child_nodes(node))
+
+
+@functools.lru_cache(maxsize=4096)
+def ways_through(node):
+    """In how many ways does a statement come to its end, as far as ifs tell?"""
+    if isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+        return 0
+    if not isinstance(node, ast.If) or not may_exit(node):
+        return 1
+    parts = [math.prod(map(ways_through, part)) for part in (node.body, node.orelse)]
+    return sum(parts)
+
+
+def leaves_loop(node):
+    """Does the statement hold a break or continue of a loop around it?"""
+    if isinstance(node, (ast.Break, ast.Continue)):
+        return True
+    if isinstance(node, (*_SCOPES, ast.While, ast.For)):
+        return False
+    return any(map(leaves_loop, ast.iter_child_nodes(node)))
 
 
 def has_break(statements):

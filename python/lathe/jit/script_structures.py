@@ -34,6 +34,7 @@ END, RETURN, BREAK, CONTINUE = "end", "return", "break", "continue"
 _ATTEMPTS = 16
 PLAIN_ERRORS = (ArithmeticError, LookupError, ValueError)  # which eager code meets as a script does
 _MOST_ROUNDS = 10_000  # of loops that are written out in what data decides about
+_MOST_COPIES = 8  # of what follows ifs that may return, each inside of branches
 CLOSED = ((), 0, None)  # what follows is not for a branch to run: the end of a with or a try
 
 INSIDE = ("inside",)  # further rounds of a loop: what follows it is for its first ones
@@ -58,6 +59,8 @@ class Structures:
         if not decided_by_data(test):
             return yes() if self.truth(node, test) else no()
         if source.may_exit(node):
+            if isinstance(node, ast.If) and self.is_copied_often(node):
+                return self.passed(node, test, rest)
             return self.exits(node, test, rest, yes, no)
         self.decide(node, test, lambda: self.ended(yes()), lambda: self.ended(no()),
                     source.assigned([node]))  # fmt: skip
@@ -87,24 +90,49 @@ class Structures:
                 self.returned(len(self.loops) - 1, out[1])
             return out[0] in (BREAK, RETURN)
 
-        names = self.assigned_here()
-        value = self.decide(node, test, lambda: part(yes), lambda: part(no), names,
-                            keep=bool(self.loops))  # fmt: skip
+        names, copies = self.assigned_here(), self.copies
+        self.copies *= max(source.ways_through(node), 1)
+        try:
+            value = self.decide(node, test, lambda: part(yes), lambda: part(no), names,
+                                keep=bool(self.loops))  # fmt: skip
+        finally:
+            self.copies = copies
         if not self.loops:
             return RETURN, value
         if isinstance(value, Number):
             return value, None  # whether the loop is left
         return (BREAK if value else CONTINUE), None
 
+    def is_copied_often(self, node):
+        """Would what follows an if be recorded too often, inside of each of the ways through it?"""
+        ways = source.ways_through(node)
+        return ways > 1 and self.copies * ways > _MOST_COPIES and not source.leaves_loop(node)
+
+    def passed(self, node, test, rest):
+        """An if that may return, as a loop of one round: what follows it is recorded once."""
+        self.begin_returns(node)
+        self.loops.append(node)
+        try:
+            self.exits(node, test, None, lambda: self.block(node.body, None),
+                       lambda: self.block(node.orelse, None))  # fmt: skip
+        finally:
+            self.loops.pop()
+        return self.end_returns(node, rest)
+
     def assigned_here(self):
         if not self.loops:
             return source.assigned(self.node.body)
+        if isinstance(self.loops[-1], ast.If):
+            marks = [n for n in _marks(len(self.loops) - 1) if n in self.env]
+            return source.assigned([self.loops[-1]]) + marks
         marks = [n for n in _marks(len(self.loops) - 1) if n in self.env]
         passing = self.passing(self.loops[-1])
         return [n for n in source.assigned(self.loops[-1].body) if n not in passing] + marks
 
     def passing(self, loop):
         """Names of a loop that no round hands on."""
+        if isinstance(loop, ast.If):
+            return set()
         names = source.of_a_round(self.node, loop)
         return names - set(self.shared) - self.declared.keys() if names else names
 

@@ -1,5 +1,7 @@
 """What the condition of a while does besides asking is done as often as in eager code."""
 
+import runpy
+
 import pytest
 from script_checks import check, f32, same
 
@@ -172,3 +174,23 @@ def test_attributes_that_rounds_change_before_data_ends_the_loop(rounds):
         return x, s.h, s.n
 
     check(f, (f32(1, 2),), (f32(9, 2),), (f32(4, 4),), (f32(-40, 2),))
+
+
+def nested_returns(path, n):
+    """A function in which each of n ifs returns in one of three ways through it."""
+    lines = ["def f(x):", "    y = x"]
+    for i in range(n):
+        lines += [f"    if x[{i % 4}] > {i % 5}:", f"        y = y + {i}"]
+        lines += [f"        if y.sum() > {30 + i * 7}:", f"            return y * {i + 1}"]
+        lines += ["    else:", "        y = y * 0.5"]
+    path.write_text("\n".join([*lines, "    return y"]) + "\n")
+    return runpy.run_path(str(path))["f"]
+
+
+def test_what_follows_nested_returns_is_not_doubled_by_each(tmp_path):
+    calls = [(f32(*v),) for v in ((1, 2, 3, 4), (9, 9, 9, 9), (0, 0, 0, 0), (3, 1, 4, 1))]
+    sizes = []
+    for n in (6, 12):
+        scripted = check(nested_returns(tmp_path / f"returns{n}.py", n), *calls)
+        sizes.append(len(scripted.graph.splitlines()))
+    assert sizes[1] < 4 * sizes[0]
