@@ -11,6 +11,7 @@ from .._capturing import is_standard
 from .._lathe import Tensor
 from ..nn.module import Module
 from . import script_source as source
+from .observe.recording import HEAP
 from .observe.texts import Text
 from .script_builtins import BUILTINS
 from .script_join import Undefined
@@ -617,6 +618,10 @@ class Expressions:
             for value in (*args, *kwargs.values()) if f is not bool else ():
                 self.session.observer.use(value)
             return self.do(node, stand_in, self, node, args, kwargs)
+        if isinstance(f, type) and (init := self.init_of(f)) is not None:
+            made = self.do(node, object.__new__, f)
+            self.do(node, self.session.call, init, [made, *args], kwargs)
+            return made
         if isinstance(f, types.FunctionType) and readable(f):
             if f.__name__ in _ASKING and f.__module__ == "lathe._functions":
                 f = f.__wrapped__
@@ -631,6 +636,18 @@ class Expressions:
         else:
             out = self.do(node, f, *args, **kwargs)
         return self.made_list(node, out) if f is list or f is sorted or _copies_list(f) else out
+
+    def init_of(self, cls):
+        """The __init__ of a class of the user's that is all that making an object runs; None: more
+        is run, or it has no source."""
+        if type(cls) is not type or not cls.__flags__ & HEAP or issubclass(cls, Module):
+            return None
+        if self.session.observer.attribute(cls, "__new__") is not object.__new__:
+            return None
+        init = next(vars(c)["__init__"] for c in cls.__mro__ if "__init__" in vars(c))
+        if not isinstance(init, types.FunctionType) or not readable(init):
+            return None
+        return self.session.observer.attribute(cls, "__init__")
 
     def as_it_is(self, node, f, args, kwargs):
         """A call of a function that means something else for what data decides, without such."""

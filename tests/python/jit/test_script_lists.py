@@ -19,7 +19,10 @@ class Step(NamedTuple):
 
 
 class Log:
-    pass
+    def __init__(self, x=None):
+        self.kept = []
+        if x is not None:
+            self.first = x if x.sum() > 0 else -x
 
 
 def halves(x):
@@ -158,11 +161,13 @@ def as_tensors(x):
 
 
 def in_objects(x):
-    log, d = Log(), {"l": []}
+    log, d = Log(x), {"l": []}
     log.found = []
     while x.sum() > 1:
         x = x * 0.5
         log.found.append(x)
+        if x[0] > 0.5:
+            log.kept.append(x[0].item())
         d["l"].append(len(log.found))
     return log, d
 
