@@ -298,8 +298,8 @@ class Runner {
     for (int64_t j = 0; j < block.cols; j += width) {
       call.cols = static_cast<int>(std::min<int64_t>(width, block.cols - j));
       right_panel(at, block, j, k, depth, call.b, call.b_k);
-      fetch(ahead, j, call);
       if (call.cols <= tiles_.cols) {
+        fetch(ahead, j, call);
         sum_tile(tiles_.tile, call, c, j);
         continue;
       }

@@ -201,15 +201,10 @@ template <class V>
 void row_tile(const TileCall<typename V::T>& t, int64_t panel) {
   constexpr int L = V::lanes, NV = V::vectors, kPanels = 2;
   const auto *a = t.a, *b = t.b;
-  const uintptr_t apart = static_cast<uintptr_t>(panel) * sizeof(*b), ahead_k = t.ahead_k;
-  uintptr_t ahead = t.ahead;
   typename V::Reg acc[kPanels * NV];
   LATHE_UNROLL for (int i = 0; i < kPanels * NV; ++i) acc[i] = V::zero();
   for (int64_t k = t.depth; k > 0; --k) {
     const auto x = V::all(*a);
-    LATHE_UNROLL for (int p = 0; p < kPanels; ++p)
-        fetch_ahead(ahead + static_cast<uintptr_t>(p) * apart);
-    ahead += ahead_k;
     LATHE_UNROLL for (int p = 0; p < kPanels; ++p) LATHE_UNROLL for (int j = 0; j < NV; ++j)
         acc[p * NV + j] = V::fma(x, V::load(b + p * panel + j * L), acc[p * NV + j]);
     a += t.a_k;

@@ -95,8 +95,9 @@ struct Tiles {
   int rows, cols, direct_rows, lanes;  // lanes: of one vector
   void (*tile)(const TileCall<T>&);
   /// Of one row and two panels of b, the second `panel` elements further, both of full width: more
-  /// than `cols` columns, up to twice as many. One panel has too few chains for one row. As much is
-  /// fetched ahead of the second panel.
+  /// than `cols` columns, up to twice as many. One panel has too few chains for one row. Nothing is
+  /// fetched ahead: two streams are what the processor sees by itself, and it is done with each
+  /// line so soon that asking for it takes longer.
   void (*row_tile)(const TileCall<T>&, int64_t panel);
   /// Of at most kFewColumns columns, and any rows: those of each panel of a are `panel` elements
   /// from the last one's. Rows are the lanes: a tile would leave most of its own empty. Null: tiles
