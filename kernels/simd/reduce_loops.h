@@ -115,8 +115,6 @@ struct FromHalf {
   }
 };
 
-inline constexpr size_t kSteps = kReduceBlock / kReduceLanes;
-
 /// Lane l with l + Half, then those of half as many lanes, down to lane 0.
 template <class F, size_t Half, class S>
 LATHE_SIMD S halve_within(S x) {
@@ -222,81 +220,31 @@ struct PlainLanes {
   }
 };
 
-/// What is read next, fetched: a block is too short a stream for the processor to see one.
-template <class T>
-LATHE_SIMD void fetch_step(const T* in) {
+/// Fetches as many elements as a step takes of N blocks, and says what comes next. In the order in
+/// which they lie: steps jump from block to block, each of which is too short a stream for the
+/// processor to see one, and lines fetched in their order come from memory at half the speed.
+template <size_t N, class T>
+LATHE_SIMD const T* fetch_step(const T* in) {
   const auto at = reinterpret_cast<uintptr_t>(in);
-#pragma GCC unroll 4
-  for (size_t byte = 0; byte < kReduceLanes * sizeof(T); byte += 64)
+#pragma GCC unroll 8
+  for (size_t byte = 0; byte < N * kReduceLanes * sizeof(T); byte += 64)
     __builtin_prefetch(reinterpret_cast<const void*>(at + byte));
-}
-
-/// The results of N whole blocks, one after the other in memory.
-template <class L, size_t N>
-[[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::Element* in,
-                                    typename L::T unit) {
-  L block[N];
-#pragma GCC unroll 4
-  for (L& b : block) b = L(unit);
-  for (size_t s = 0; s < kSteps; ++s) {
-#pragma GCC unroll 4
-    for (size_t k = 0; k < N; ++k) {
-      const auto* from = in + k * kReduceBlock + s * kReduceLanes;
-      if constexpr (N > 1) fetch_step(from + 2 * N * kReduceBlock);
-      block[k].step(from);
-    }
-  }
-#pragma GCC unroll 4
-  for (size_t k = 0; k < N; ++k) out[k] = block[k].halve();
-}
-template <class L>
-[[gnu::noinline]] typename L::T partial_block(const typename L::Element* in, size_t n,
-                                              typename L::T unit) {
-  L block(unit);
-  for (; n >= kReduceLanes; n -= kReduceLanes, in += kReduceLanes) block.step(in);
-  if (n != 0) block.some(in, n);
-  return block.halve();
-}
-template <class L>
-void reduce_blocks(void* out, const void* in, size_t n, const void* unit) {
-  using T = typename L::T;
-  auto* to = static_cast<T*>(out);
-  const auto* from = as<typename L::Element>(in);
-  T u = *as<T>(unit);
-  constexpr size_t many = L::at_once;
-  for (; n >= many * kReduceBlock;
-       n -= many * kReduceBlock, from += many * kReduceBlock, to += many)
-    whole_blocks<L, many>(to, from, u);
-  for (; n >= kReduceBlock; n -= kReduceBlock, from += kReduceBlock)
-    whole_blocks<L, 1>(to++, from, u);
-  if (n != 0) *to = partial_block<L>(from, n, u);
-}
-
-/// tree(n): neighbours, then neighbours of those; what has no partner waits. That splits n elements
-/// at the largest power of two below n, again and again.
-template <class L>
-void reduce_tree(void* results, size_t n) {
-  auto* r = static_cast<typename L::T*>(results);
-  for (size_t step = 1; step < n; step *= 2)
-    for (size_t i = 0; i + step < n; i += 2 * step) r[i] = L::one(r[i], r[i + step]);
+  return in + N * kReduceLanes;
 }
 
 /// Whole steps of blocks in L::at_once rows, by the shorter way that is right for numbers; false if
-/// there was a NaN. Ahead: what lies so many elements further on in each row is fetched.
+/// there was a NaN.
 template <class L, bool Ahead>
 LATHE_SIMD bool steps_of_numbers(L* block, const typename L::Element* in, ptrdiff_t stride,
-                                 size_t n, ptrdiff_t ahead) {
+                                 size_t n, const typename L::Element* coming) {
   using S = std::remove_reference_t<decltype(block->v[0])>;
   S zero(typename L::T(0));
   auto nan = S::ne(zero, zero);
   for (; n >= kReduceLanes; n -= kReduceLanes, in += kReduceLanes) {
+    if constexpr (Ahead) coming = fetch_step<L::at_once>(coming);
 #pragma GCC unroll 4
     for (size_t k = 0; k < L::at_once; k += 2) {
       const auto* row = in + static_cast<ptrdiff_t>(k) * stride;
-      if constexpr (Ahead) {
-        fetch_step(row + ahead);
-        fetch_step(row + stride + ahead);
-      }
       L::step_numbers(block[k], row, block[k + 1], row + stride, nan);
     }
   }
@@ -307,26 +255,23 @@ LATHE_SIMD bool steps_of_numbers(L* block, const typename L::Element* in, ptrdif
 template <class L, bool Ahead>
 [[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::Element* in,
                                       ptrdiff_t stride, size_t n, typename L::T unit,
-                                      ptrdiff_t ahead = 0) {
+                                      const typename L::Element* coming) {
   constexpr size_t many = L::at_once;
   L block[many];
   bool done = false;
   if constexpr (L::minds_nan) {
 #pragma GCC unroll 4
     for (L& b : block) b = L(unit);
-    done = steps_of_numbers<L, Ahead>(block, in, stride, n, ahead);
+    done = steps_of_numbers<L, Ahead>(block, in, stride, n, coming);
   }
   if (!done) {
 #pragma GCC unroll 4
     for (L& b : block) b = L(unit);
     const auto* from = in;
     for (size_t left = n; left >= kReduceLanes; left -= kReduceLanes, from += kReduceLanes) {
+      if constexpr (Ahead && !L::minds_nan) coming = fetch_step<many>(coming);
 #pragma GCC unroll 4
-      for (size_t k = 0; k < many; ++k) {
-        const auto* row = from + static_cast<ptrdiff_t>(k) * stride;
-        if constexpr (Ahead) fetch_step(row + ahead);
-        block[k].step(row);
-      }
+      for (size_t k = 0; k < many; ++k) block[k].step(from + static_cast<ptrdiff_t>(k) * stride);
     }
   }
   in += n / kReduceLanes * kReduceLanes;
@@ -338,40 +283,80 @@ template <class L, bool Ahead>
   }
 }
 template <class L>
+[[gnu::noinline]] typename L::T one_block(const typename L::Element* in, size_t n,
+                                          typename L::T unit) {
+  L block(unit);
+  for (; n >= kReduceLanes; n -= kReduceLanes, in += kReduceLanes) block.step(in);
+  if (n != 0) block.some(in, n);
+  return block.halve();
+}
+
+template <class L>
+void reduce_blocks(void* out, const void* in, size_t n, const void* unit) {
+  using T = typename L::T;
+  auto* to = static_cast<T*>(out);
+  const auto* from = as<typename L::Element>(in);
+  T u = *as<T>(unit);
+  constexpr size_t many = L::at_once, all = many * kReduceBlock;
+  if constexpr (many > 1)
+    for (; n >= all; n -= all, from += all, to += many)
+      blocks_abreast<L, true>(to, from, kReduceBlock, kReduceBlock, u, from + all);
+  for (size_t m; n > 0; n -= m, from += m) {
+    m = n < kReduceBlock ? n : kReduceBlock;
+    *to++ = one_block<L>(from, m, u);
+  }
+}
+
+/// tree(n): neighbours, then neighbours of those; what has no partner waits. That splits n elements
+/// at the largest power of two below n, again and again.
+template <class L>
+void reduce_tree(void* results, size_t n) {
+  auto* r = static_cast<typename L::T*>(results);
+  for (size_t step = 1; step < n; step *= 2)
+    for (size_t i = 0; i + step < n; i += 2 * step) r[i] = L::one(r[i], r[i + step]);
+}
+
+/// L::at_once rows of fewer than as many blocks.
+template <class L, bool Ahead>
+void rows_abreast(typename L::T* to, const typename L::Element* in, ptrdiff_t stride, size_t n,
+                  typename L::T unit) {
+  constexpr size_t many = L::at_once;
+  constexpr auto least = static_cast<ptrdiff_t>(many * kReduceBlock);
+  const ptrdiff_t taken = static_cast<ptrdiff_t>(many) * stride;
+  const auto* coming = in + (taken < least ? least : taken);
+  if (n <= kReduceBlock) return blocks_abreast<L, Ahead>(to, in, stride, n, unit, coming);
+  typename L::T results[many], columns[many][many];
+  size_t blocks = 0;
+  for (size_t m; n > 0; n -= m, in += m, ++blocks) {
+    m = n < kReduceBlock ? n : kReduceBlock;
+    blocks_abreast<L, Ahead>(results, in, stride, m, unit, coming);
+    for (size_t k = 0; k < many; ++k) columns[k][blocks] = results[k];
+    coming += many * m;
+  }
+  for (size_t k = 0; k < many; ++k) {
+    reduce_tree<L>(columns[k], blocks);
+    to[k] = columns[k][0];
+  }
+}
+template <class L>
 void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t n,
                  const void* unit) {
   using T = typename L::T;
   constexpr size_t many = L::at_once;
   auto* to = static_cast<T*>(out);
   const auto* from = as<typename L::Element>(in);
-  [[maybe_unused]] T u = *as<T>(unit);
-  T results[kReduceRow / kReduceBlock];
   if constexpr (many > 1) {
-    for (; rows >= many && n <= kReduceBlock; rows -= many, to += many) {
-      blocks_abreast<L, false>(to, from, stride, n, u);
-      from += static_cast<ptrdiff_t>(many) * stride;
-    }
-    // What is fetched: the block after the next one of each row, or of the rows to come.
-    constexpr ptrdiff_t ahead = 2 * kReduceBlock;
-    const ptrdiff_t next = static_cast<ptrdiff_t>(many) * stride;
-    const auto whole = static_cast<ptrdiff_t>((n + kReduceBlock - 1) / kReduceBlock * kReduceBlock);
-    T columns[many][kReduceRow / kReduceBlock], abreast[many];
-    for (; rows >= many; rows -= many, to += many) {
-      size_t blocks = 0;
-      for (size_t at = 0; at < n; at += kReduceBlock, ++blocks) {
-        const bool last = n - at <= kReduceBlock;
-        const ptrdiff_t left = whole - static_cast<ptrdiff_t>(at);
-        blocks_abreast<L, true>(abreast, from + at, stride, last ? n - at : kReduceBlock, u,
-                                left > ahead ? ahead : next + ahead - whole);
-        for (size_t k = 0; k < many; ++k) columns[k][blocks] = abreast[k];
-      }
-      for (size_t k = 0; k < many; ++k) {
-        reduce_tree<L>(columns[k], blocks);
-        to[k] = columns[k][0];
-      }
+    // Rows that lie far apart are no stream, those of a page the processor sees as one, and what
+    // the first-level cache holds needs none.
+    constexpr size_t page = 4096, cache = 32768;
+    const bool ahead = stride >= 0 && static_cast<size_t>(stride) <= n + n / 8 &&
+                       many * n * sizeof(*from) >= page && rows * n * sizeof(*from) > cache;
+    for (; rows >= many && n < many * kReduceBlock; rows -= many, to += many) {
+      (ahead ? rows_abreast<L, true> : rows_abreast<L, false>)(to, from, stride, n, *as<T>(unit));
       from += static_cast<ptrdiff_t>(many) * stride;
     }
   }
+  T results[kReduceRow / kReduceBlock];
   for (; rows > 0; --rows, from += stride) {
     reduce_blocks<L>(results, from, n, unit);
     reduce_tree<L>(results, (n + kReduceBlock - 1) / kReduceBlock);

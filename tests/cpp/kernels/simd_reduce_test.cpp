@@ -177,6 +177,22 @@ TEST(ReduceProgram, LongRows) {
     }
 }
 
+/// About where rows are no longer taken abreast, near together and far apart, with NaN and without.
+TEST(ReduceProgram, RowsOfSeveralBlocks) {
+  std::mt19937_64 rng(7);
+  for (const char* op : {"sum", "square_sum", "amax", "amin"})
+    for (DType d : {DType::f32, DType::f64, DType::f16})
+      for (int64_t n : {256, 1023, 1025, 2047, 2048, 2049, 4101})
+        for (int64_t stride : {n, n + 9, 2 * n, -n}) {
+          ReduceBodies bodies = bodies_of(op, d);
+          auto x = random_elements(d, static_cast<size_t>(2 * 14 * n), rng, n % 2 != 0);
+          auto start = x.data() + 14 * n * static_cast<int64_t>(size_of(d));
+          ASSERT_NO_FATAL_FAILURE(
+              check_reduction(bodies, d, {stride, 6, {{n, 1}}}, stride > 0 ? x.data() : start, op))
+              << n << " elements, " << stride << " apart";
+        }
+}
+
 TEST(ReduceProgram, PiecesAreTheWhole) {
   std::mt19937_64 rng(6);
   for (const char* op : {"sum", "square_sum", "argmax", "mean"})
