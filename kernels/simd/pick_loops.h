@@ -1,10 +1,10 @@
 // Kernels for the reductions that find an extremum and where it is (argmax and its like), in the
 // defined order.
 //
-// Of floats the best value is found first, then the first element that equals it. Of integers a
-// lane keeps the best value so far and the step it came from: steps ascend, so a tie never moves a
-// lane. Which index wins between lanes and stretches is asked only after that, an element at a
-// time.
+// A lane keeps the best value so far and the step it came from: steps ascend, so a tie never moves
+// a lane. Which index wins between lanes and stretches is asked only after that. A step of floats
+// is several vectors, of which the best one counts; which of them it was is asked of the winner
+// alone.
 #pragma once
 
 #include "kernels/simd/reduce_loops.h"
@@ -18,10 +18,14 @@ struct PickHighest {
   LATHE_SIMD static typename S::Mask beats(S b, S a) {
     return ~S::le(b, a) & S::eq(a, a);
   }
-  /// The better of two numbers.
+  /// The better of two numbers, and whether it is b.
   template <class S>
   LATHE_SIMD static S call(S b, S a) {
     return S::pmax(b, a);
+  }
+  template <class S>
+  LATHE_SIMD static typename S::Mask exceeds(S b, S a) {
+    return S::lt(a, b);
   }
   template <class T>
   LATHE_SIMD static bool plain(T b, T a) {
@@ -37,6 +41,10 @@ struct PickLowest {
   LATHE_SIMD static S call(S b, S a) {
     return S::pmin(b, a);
   }
+  template <class S>
+  LATHE_SIMD static typename S::Mask exceeds(S b, S a) {
+    return S::lt(b, a);
+  }
   template <class T>
   LATHE_SIMD static bool plain(T b, T a) {
     return !(a <= b) && a == a;
@@ -50,88 +58,88 @@ LATHE_SIMD void pick(T& a, int64_t& at, T b, int64_t b_at) {
   if (F::plain(b, a) || (tie && b_at < at)) a = b, at = b_at;
 }
 
-/// The best value among vectors of S, and whether one of them is NaN.
-template <class F, class S>
-struct BestOf {
+/// What is first among the best of n numbers, a step of so many vectors of S at a time; the last
+/// step may take some of them again.
+template <class F, class S, size_t Vectors>
+struct PickedNumber {
   using T = typename S::Scalar;
-  static constexpr size_t kChains = 4, kStep = kChains * width<S>;
+  static constexpr size_t kStep = Vectors * width<S>;
   static constexpr size_t kAhead = 2048 / sizeof(T);  // fetched: rows are too short to be streams
 
-  T best;
-  bool nan;
-  size_t done;  // elements that were looked at: whole vectors, at least one
+  bool nan;   // there was one, and then `at` says nothing
+  size_t at;  // whose index it is
 
-  LATHE_SIMD BestOf(const T* in, size_t n) {
-    S top[kChains];
-    const S start = load(in);
-    for (size_t k = 0; k < kChains; ++k) top[k] = start;
-    typename S::Mask numbers = S::eq(start, start);
-    done = 0;
-    for (; done + kStep <= n; done += kStep) {
+  LATHE_SIMD PickedNumber(const T* in, size_t n) {
+    const S one(T(1));
+    S now(T(0)), from = now;  // counts steps, exactly: n <= kPickRow
+    typename S::Mask unordered = S::ne(now, now);
+    S top = best_of(in, unordered);
+    for (size_t done = kStep; done < n; done += kStep) {
+      const S x = best_of(in + (done + kStep <= n ? done : n - kStep), unordered);
+      const typename S::Mask better = F::exceeds(x, top);
+      now = now + one;
+      top = F::call(x, top);
+      from = S::select(better, now, from);
+    }
+    nan = S::any(unordered);
+    const S best(first(halve_within<F, width<S> / 2>(top)));
+    const S late = S::select(S::eq(top, best), from, now);
+    at = kStep * static_cast<size_t>(first(halve_within<PickLowest, width<S> / 2>(late)));
+    if (at + kStep > n) at = n - kStep;
+    uint64_t equal = uint64_t{nan} << 63;  // of that step
 #pragma GCC unroll 4
-      for (size_t k = 0; k < kChains; ++k) {
-        __builtin_prefetch(in + done + k * width<S> + kAhead);
-        const S x = load(in + done + k * width<S>);
-        numbers = numbers & S::eq(x, x);
-        top[k] = F::call(x, top[k]);
-      }
+    for (size_t k = 0; k < Vectors; ++k) {
+      const auto lanes = S::eq(load(in + at + k * width<S>), best);
+      equal |= uint64_t{S::lanes_of(lanes)} << k * width<S>;
     }
-    for (; done + width<S> <= n; done += width<S>) {
-      const S x = load(in + done);
-      numbers = numbers & S::eq(x, x);
-      top[0] = F::call(x, top[0]);
+    at += static_cast<size_t>(__builtin_ctzll(equal));
+  }
+
+ private:
+  LATHE_SIMD static S best_of(const T* in, typename S::Mask& unordered) {
+    S x[Vectors];
+#pragma GCC unroll 4
+    for (size_t k = 0; k < Vectors; ++k) {
+      __builtin_prefetch(in + k * width<S> + kAhead);
+      x[k] = load(in + k * width<S>);
     }
-    const S both = F::call(F::call(top[3], top[2]), F::call(top[1], top[0]));
-    best = first(halve_within<F, width<S> / 2>(both));
-    nan = S::any(~numbers);
+#pragma GCC unroll 4
+    for (size_t k = 0; k < Vectors; k += 2)
+      unordered = unordered | S::unordered(x[k], x[k + 1 < Vectors ? k + 1 : k]);
+#pragma GCC unroll 2
+    for (size_t half = Vectors / 2; half > 0; half /= 2)
+#pragma GCC unroll 2
+      for (size_t k = 0; k < half; ++k) x[k] = F::call(x[k + half], x[k]);
+    return x[0];
   }
 };
 
-/// Where the first element is that equals `best`; there is one.
-template <class S>
-LATHE_SIMD size_t first_equal(const typename S::Scalar* in, size_t n, typename S::Scalar best) {
-  constexpr size_t kVectors = 4, kStep = kVectors * width<S>;
-  static_assert(kStep <= 64);
-  const S wanted(best);
-  size_t i = 0;
-  for (; i + kStep <= n; i += kStep) {
-    uint64_t equal = 0;
-#pragma GCC unroll 4
-    for (size_t k = 0; k < kVectors; ++k)
-      equal |= uint64_t{S::lanes_of(S::eq(load(in + i + k * width<S>), wanted))} << k * width<S>;
-    if (equal != 0) return i + static_cast<size_t>(__builtin_ctzll(equal));
-  }
-  while (in[i] != best) ++i;
-  return i;
-}
-
-/// Elements, n > 0, the first of which has index `first`: the first NaN, else
-/// the first of the best. Which that is does not depend on the order in which elements are
-/// compared.
+/// Elements, n > 0, the first of which has index `first`: the first NaN, else the first of the
+/// best. Which that is does not depend on the order in which elements are compared.
 template <class F, class S>
-[[gnu::noinline]] void pick_floats(void* value, int64_t* index, const void* from, size_t n,
-                                   int64_t first) {
-  using T = typename S::Scalar;
-  const T* in = as<T>(from);
-  T best = in[0];
-  size_t done = 1;
-  bool nan = best != best;
-  if (n >= width<S>) {
-    const BestOf<F, S> found(in, n);
-    best = found.best, nan = found.nan, done = found.done;
-  }
-  for (; done < n; ++done) {
-    nan = nan || in[done] != in[done];
-    if (F::plain(in[done], best)) best = in[done];
-  }
+[[gnu::noinline]] void pick_floats(typename S::Scalar* value, int64_t* index,
+                                   const typename S::Scalar* in, size_t n, int64_t first) {
   size_t at = 0;
+  bool nan = false;
+  const auto found = [&](const auto& picked) __attribute__((always_inline)) {
+    at = picked.at, nan = picked.nan;
+  };
+  if (n >= 4 * width<S>) {
+    found(PickedNumber<F, S, 4>(in, n));
+  } else if (n >= width<S>) {
+    found(PickedNumber<F, S, 1>(in, n));
+  } else {
+    for (size_t i = 0; i < n; ++i) {
+      nan = nan || in[i] != in[i];
+      if (F::plain(in[i], in[at])) at = i;
+    }
+  }
   if (nan)
-    while (in[at] == in[at]) ++at;
-  else
-    at = first_equal<S>(in, n, best);
-  *static_cast<T*>(value) = in[at];
+    for (at = 0; in[at] == in[at];) ++at;
+  *value = in[at];
   *index = first + static_cast<int64_t>(at);
 }
+
 /// Lanes of integers.
 template <class F, class E>
 struct PlainPicks {
@@ -158,10 +166,8 @@ struct PlainPicks {
 
 /// Elements, n > 0, the first of which has index `first`.
 template <class F, class P>
-[[gnu::noinline]] void pick_integers(void* value, int64_t* index, const void* from, size_t n,
-                                     int64_t first) {
-  using T = typename P::T;
-  const T* in = as<T>(from);
+[[gnu::noinline]] void pick_integers(typename P::T* value, int64_t* index, const typename P::T* in,
+                                     size_t n, int64_t first) {
   alignas(64) typename P::T values[kReduceLanes];
   alignas(64) typename P::Step steps[kReduceLanes] = {};
   size_t lanes = n < kReduceLanes ? n : kReduceLanes, done = lanes;
@@ -176,14 +182,23 @@ template <class F, class P>
   auto last = static_cast<typename P::Step>(done / kReduceLanes);
   for (size_t l = 0; done + l < n; ++l)
     if (F::plain(in[done + l], values[l])) values[l] = in[done + l], steps[l] = last;
-  int64_t at[kReduceLanes];
-  for (size_t l = 0; l < lanes; ++l)
-    at[l] = first + static_cast<int64_t>(steps[l] * kReduceLanes + l);
-  for (size_t half = kReduceLanes / 2; half > 0; half /= 2)
-    for (size_t l = 0; l < half && l + half < lanes; ++l)
-      pick<F>(values[l], at[l], values[l + half], at[l + half]);
-  *static_cast<T*>(value) = values[0];
-  *index = at[0];
+  auto best = values[0];
+  for (size_t l = 1; l < lanes; ++l) best = F::plain(values[l], best) ? values[l] : best;
+  size_t at = n;
+  for (size_t l = 0; l < lanes; ++l) {
+    const size_t there = steps[l] * kReduceLanes + l;
+    at = values[l] == best && there < at ? there : at;
+  }
+  *value = best;
+  *index = first + static_cast<int64_t>(at);
+}
+
+template <class T, void (*Row)(T*, int64_t*, const T*, size_t, int64_t)>
+void pick_rows(void* values, int64_t* indices, const void* in, ptrdiff_t stride, size_t rows,
+               size_t n, int64_t first) {
+  auto* to = static_cast<T*>(values);
+  for (const T* row = as<T>(in); rows > 0; --rows, row += stride)
+    Row(to++, indices++, row, n, first);
 }
 
 /// A pick in columns, a vector of them at a time: in each what is first among the best. Whatever
@@ -271,16 +286,18 @@ template <DType D>
 void add_plain_pick(SimdLoops& set) {
   using T = Element<D>;
   add_pick_tree<D>(set);
-  set.pick[0][static_cast<int>(D)] = pick_integers<PickLowest, PlainPicks<PickLowest, T>>;
-  set.pick[1][static_cast<int>(D)] = pick_integers<PickHighest, PlainPicks<PickHighest, T>>;
+  set.pick[0][static_cast<int>(D)] =
+      pick_rows<T, pick_integers<PickLowest, PlainPicks<PickLowest, T>>>;
+  set.pick[1][static_cast<int>(D)] =
+      pick_rows<T, pick_integers<PickHighest, PlainPicks<PickHighest, T>>>;
   set.pick_columns[0][static_cast<int>(D)] = pick_plain_columns<PickLowest, T>;
   set.pick_columns[1][static_cast<int>(D)] = pick_plain_columns<PickHighest, T>;
 }
 template <DType D, class S>
 void add_vector_pick(SimdLoops& set) {
   add_pick_tree<D>(set);
-  set.pick[0][static_cast<int>(D)] = pick_floats<PickLowest, S>;
-  set.pick[1][static_cast<int>(D)] = pick_floats<PickHighest, S>;
+  set.pick[0][static_cast<int>(D)] = pick_rows<Element<D>, pick_floats<PickLowest, S>>;
+  set.pick[1][static_cast<int>(D)] = pick_rows<Element<D>, pick_floats<PickHighest, S>>;
   set.pick_columns[0][static_cast<int>(D)] = pick_columns<PickLowest, S>;
   set.pick_columns[1][static_cast<int>(D)] = pick_columns<PickHighest, S>;
 }

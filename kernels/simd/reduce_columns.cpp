@@ -14,8 +14,9 @@ bool ReduceRun::in_columns(const ReduceLines& kept) const {
   const bool neighbours = !axes_.empty() && axes_.back().stride == 1;
   const int64_t run = neighbours ? axes_.back().size : 1;
   if (kept.x_stride == 1 && run == 1) return kept.all() > 1;
-  // A pick asks more of each row: it has an index beside the value.
-  return kept.all() >= kLanes && (kept.x_stride == 1 || run < (p_.pick_ ? 4 : 1) * kLanes);
+  // A pick asks more of each row: it has an index beside the value. Floats have kernels for that.
+  const bool asks = p_.pick_ && !(is_floating(p_.state_[0]) && lie_in_place());
+  return kept.all() >= kLanes && (kept.x_stride == 1 || run < (asks ? 4 : 1) * kLanes);
 }
 
 ReduceRun::Row ReduceRun::by_columns(const std::byte* x, const ReduceLines& kept) {

@@ -177,6 +177,13 @@ ReduceRun::Row ReduceRun::line_states(const std::byte* x, int64_t x_stride, int6
                                              static_cast<size_t>(count_), &p_.unit_[0]);
     return row;
   }
+  if (picks_rows()) {
+    auto* indices = row.data() + offset_[1] * static_cast<size_t>(results);
+    set_.pick[*p_.pick_][type()](row.data() + offset_[0] * static_cast<size_t>(results),
+                                 reinterpret_cast<int64_t*>(indices), x, x_stride,
+                                 static_cast<size_t>(results), static_cast<size_t>(count_), 0);
+    return row;
+  }
   for (int64_t r = 0; r < results; ++r) {
     uint64_t state[ReduceProgram::kMostStates];
     one(x + r * x_stride * element_bytes(), 0, count_, state);

@@ -15,7 +15,8 @@ void ReduceRun::block_results(const std::byte* in, int64_t n, int64_t index, std
   }
   const size_t size = size_of(p_.state_[0]);
   for (size_t done = 0; done < count; done += kReduceBlock, values += size, ++at)
-    set_.pick[*p_.pick_][type()](values, at, in + done * size, std::min(count - done, kReduceBlock),
+    set_.pick[*p_.pick_][type()](values, at, in + done * size, 0, 1,
+                                 std::min(count - done, kReduceBlock),
                                  index + static_cast<int64_t>(done));
 }
 
@@ -33,8 +34,8 @@ void ReduceRun::rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* s
   const bool in_place = lie_in_place();
   alignas(64) std::byte values[static_cast<size_t>(kPieceBlocks) * 8];
   int64_t at[kPieceBlocks];
-  if (p_.pick_ && in_place) {  // one of them is the result, in whatever order they are compared
-    set_.pick[*p_.pick_][type()](values, at, x + begin * static_cast<int64_t>(size),
+  if (picks_rows()) {  // one of them is the result, in whatever order they are compared
+    set_.pick[*p_.pick_][type()](values, at, x + begin * static_cast<int64_t>(size), 0, 1,
                                  static_cast<size_t>(end - begin), begin);
     state[0] = 0;
     std::memcpy(state, values, size);

@@ -110,6 +110,9 @@ class ReduceRun {
   bool lie_in_place() const {
     return p_.plain_ && (axes_.empty() || (axes_.size() == 1 && axes_[0].stride == 1));
   }
+  bool picks_rows() const {
+    return p_.pick_ && lie_in_place() && count_ <= static_cast<int64_t>(kPickRow);
+  }
   void rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* state);
   /// The results of the blocks of n contiguous elements of the state's dtype; index: of the first.
   void block_results(const std::byte* in, int64_t n, int64_t index, std::byte* values, int64_t* at);

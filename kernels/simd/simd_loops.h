@@ -39,9 +39,12 @@ inline constexpr size_t kReduceRow = 64 * kReduceBlock;
 using ReduceColumnsFn = void (*)(void* out, const void* const* rows, size_t n, size_t columns,
                                  const void* unit);
 
-/// Of n > 0 elements the better value and its index: a NaN before all, and of equals the lower
-/// index. `first`: index of in[0].
-using PickFn = void (*)(void* value, int64_t* index, const void* in, size_t n, int64_t first);
+/// Of the n > 0 elements of each row the better value and its index: a NaN before all, and of
+/// equals the lower index. `stride`: elements from one row to the next; `first`: index of what a
+/// row begins with.
+using PickFn = void (*)(void* values, int64_t* indices, const void* in, ptrdiff_t stride,
+                        size_t rows, size_t n, int64_t first);
+inline constexpr size_t kPickRow = size_t{1} << 26;
 using PickTreeFn = void (*)(void* values, int64_t* indices, size_t n);
 /// `first`: index of the elements of rows[0].
 using PickColumnsFn = void (*)(void* values, int64_t* indices, const void* const* rows, size_t n,

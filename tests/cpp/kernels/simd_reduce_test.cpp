@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/op/op.h"
 #include "kernels/reference/reduce.h"
@@ -190,6 +193,42 @@ TEST(ReduceProgram, RowsOfSeveralBlocks) {
           ASSERT_NO_FATAL_FAILURE(
               check_reduction(bodies, d, {stride, 6, {{n, 1}}}, stride > 0 ? x.data() : start, op))
               << n << " elements, " << stride << " apart";
+        }
+}
+
+/// One of some values, the later ones seldom, so that they are met anywhere.
+double seldom(const std::vector<double>& some, std::mt19937_64& rng) {
+  const size_t k = rng() % 3 != 0 ? 0 : rng() % some.size();
+  return some[rng() % 8 == 0 ? k : std::min(k, some.size() / 2)];
+}
+
+/// Rows with many equals, both zeros, infinities and NaN: what is first counts, at every place of a
+/// vector and of what is left over.
+TEST(ReduceProgram, PicksTakeTheFirst) {
+  std::mt19937_64 rng(8);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::vector<double>> choices = {
+      {0.0, -0.0}, {-inf}, {-inf, inf, 1}, {-1, 0.0, -0.0, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7, nan}};
+  std::vector<int64_t> lengths{250, 255, 256, 257, 511, 512, 513, 1000, 1024};
+  for (int64_t n = 1; n <= 140; ++n) lengths.push_back(n);
+  for (const char* op : {"argmax", "argmin"})
+    for (DType d : {DType::f32, DType::f64, DType::i32, DType::u8})
+      for (int64_t n : lengths)
+        for (const std::vector<double>& some : choices) {
+          const int64_t stride = n + static_cast<int64_t>(rng() % 3), rows = n % 2 == 0 ? 5 : 17;
+          std::vector<std::byte> x(static_cast<size_t>(rows * stride) * size_of(d));
+          for (size_t i = 0; i < static_cast<size_t>(rows * stride); ++i) {
+            const double v = seldom(some, rng);
+            const auto f = static_cast<float>(v);
+            const int64_t whole = std::isfinite(v) ? static_cast<int64_t>(v) + 1 : 9;
+            const void* from = d == DType::f64   ? static_cast<const void*>(&v)
+                               : d == DType::f32 ? static_cast<const void*>(&f)
+                                                 : &whole;  // its first bytes
+            std::memcpy(x.data() + i * size_of(d), from, size_of(d));
+          }
+          ASSERT_NO_FATAL_FAILURE(
+              check_reduction(bodies_of(op, d), d, {stride, rows, {{n, 1}}}, x.data(), op));
         }
 }
 
