@@ -214,8 +214,8 @@ void reduce_side_by_side(const Job& job, const Places& data) {
   int64_t length = job.kept.shape[last], stride = job.kept.strides[0][last];
   int64_t each = std::max<int64_t>(1, job.count);
   // Neighbouring columns share cache lines, and of long rows the processor fetches ahead: at least
-  // 64 of them stay together, and a kibibyte where there are enough for all threads.
-  const int64_t share = length / pool_threads(), wide = 1024 / bytes_of(job.dtype);
+  // 64 of them stay together, and a page where there are enough for all threads.
+  const int64_t share = length / pool_threads(), wide = 4096 / bytes_of(job.dtype);
   int64_t least = stride == 1 ? std::clamp<int64_t>(share, std::min<int64_t>(64, wide), wide) : 1;
   int64_t most = std::max(least, kPiece / each), piece = std::min(length, most);
   int64_t pieces = (length + piece - 1) / piece;

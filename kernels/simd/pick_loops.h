@@ -201,26 +201,23 @@ void pick_rows(void* values, int64_t* indices, const void* in, ptrdiff_t stride,
     Row(to++, indices++, row, n, first);
 }
 
-/// A pick in columns, a vector of them at a time: in each what is first among the best. Whatever
-/// the order of combination, that is the result.
-template <class F, class S>
-LATHE_SIMD void pick_vector(typename S::Scalar* values, int64_t* indices, const void* const* rows,
-                            size_t n, size_t c, int64_t first) {
-  using T = typename S::Scalar;
-  using Bits = typename S::Bits;
-  S best = load(as<T>(rows[0]) + c);
-  Bits from(typename S::Word{0});
-  for (size_t r = 1; r < n; ++r) {
-    const S x = load(as<T>(rows[r]) + c);
-    const typename S::Mask better = F::beats(x, best);
-    best = S::select(better, x, best);
-    from = S::select(better, Bits(static_cast<typename S::Word>(r)), from);
+/// What is best among N rows from row r on takes the place of `best`, and its row that of `from`.
+template <class F, class S, size_t N>
+LATHE_SIMD void pick_some(typename S::Scalar* best, typename S::Scalar* from,
+                          const void* const* rows, size_t r, size_t c, size_t n) {
+  for (size_t i = 0; i < n; i += width<S>) {
+    S top = load(best + i), at = load(from + i);
+#pragma GCC unroll 4
+    for (size_t k = 0; k < N; ++k) {
+      const S x = load(as<typename S::Scalar>(rows[r + k]) + c + i);
+      const typename S::Mask better = F::beats(x, top);
+      const S row = S::frombits(typename S::Bits(static_cast<typename S::Word>(r + k)));
+      top = S::select(better, x, top);
+      at = S::select(better, row, at);
+    }
+    store(best + i, top);
+    store(from + i, at);
   }
-  store(values + c, best);
-  alignas(64) T steps[width<S>];
-  store(steps, S::frombits(from));
-  for (size_t i = 0; i < width<S>; ++i)
-    indices[c + i] = first + static_cast<int64_t>(scalar::bits(steps[i]));
 }
 template <class F, class T>
 LATHE_SIMD void pick_column(T* values, int64_t* indices, const void* const* rows, size_t n,
@@ -234,13 +231,28 @@ LATHE_SIMD void pick_column(T* values, int64_t* indices, const void* const* rows
   values[c] = best;
   indices[c] = first + static_cast<int64_t>(from);
 }
+/// A pick in columns, a tile of them at a time, some rows after the other: in each what is first
+/// among the best. Whatever the order of combination, that is the result.
 template <class F, class S>
 void pick_columns(void* values, int64_t* indices, const void* const* rows, size_t n, size_t columns,
                   int64_t first) {
   using T = typename S::Scalar;
+  constexpr size_t kAtOnce = 4, kTile = 4096 / sizeof(T);  // a page, which is a stream
   auto* to = static_cast<T*>(values);
+  alignas(64) T from[kTile];
   size_t c = 0;
-  for (; c + width<S> <= columns; c += width<S>) pick_vector<F, S>(to, indices, rows, n, c, first);
+  while (c < columns && columns >= width<S>) {
+    if (columns - c < width<S>) c = columns - width<S>;  // some of them again
+    size_t tile = columns - c < kTile ? columns - c : kTile;
+    tile = tile / width<S> * width<S>;
+    __builtin_memcpy(to + c, as<T>(rows[0]) + c, tile * sizeof(T));
+    __builtin_memset(from, 0, tile * sizeof(T));
+    size_t r = 1;
+    for (; r + kAtOnce <= n; r += kAtOnce) pick_some<F, S, kAtOnce>(to + c, from, rows, r, c, tile);
+    for (; r < n; ++r) pick_some<F, S, 1>(to + c, from, rows, r, c, tile);
+    for (size_t i = 0; i < tile; ++i, ++c)
+      indices[c] = first + static_cast<int64_t>(scalar::bits(from[i]));
+  }
   for (; c < columns; ++c) pick_column<F, T>(to, indices, rows, n, c, first);
 }
 /// Of integers, in blocks that the compiler turns into vectors.

@@ -202,8 +202,8 @@ double seldom(const std::vector<double>& some, std::mt19937_64& rng) {
   return some[rng() % 8 == 0 ? k : std::min(k, some.size() / 2)];
 }
 
-/// Rows with many equals, both zeros, infinities and NaN: what is first counts, at every place of a
-/// vector and of what is left over.
+/// Rows and columns with many equals, both zeros, infinities and NaN: what is first counts, at
+/// every place of a vector and of what is left over.
 TEST(ReduceProgram, PicksTakeTheFirst) {
   std::mt19937_64 rng(8);
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -227,8 +227,9 @@ TEST(ReduceProgram, PicksTakeTheFirst) {
                                                  : &whole;  // its first bytes
             std::memcpy(x.data() + i * size_of(d), from, size_of(d));
           }
-          ASSERT_NO_FATAL_FAILURE(
-              check_reduction(bodies_of(op, d), d, {stride, rows, {{n, 1}}}, x.data(), op));
+          const Layout by_rows{stride, rows, {{n, 1}}}, by_columns{1, n, {{rows, stride}}};
+          for (const Layout& l : {by_rows, by_columns})
+            ASSERT_NO_FATAL_FAILURE(check_reduction(bodies_of(op, d), d, l, x.data(), op));
         }
 }
 
