@@ -147,7 +147,16 @@ Tensors Tracer::given_as(const Tensor& t, const Block& block, bool parameters) c
 }
 
 void Tracer::note_chosen(const Tensor& t, Tensors others) {
-  if (!others.empty()) chosen_.push_back({t, std::move(others)});
+  if (others.empty()) return;
+  // What one of them may be, t may be, too.
+  for (size_t i = 0; i < others.size(); ++i)
+    for (const Chosen& c : chosen_) {
+      if (!same(c.tensor, others[i])) continue;
+      for (const Tensor& other : c.others)
+        if (absl::c_none_of(others, [&](const Tensor& known) { return same(known, other); }))
+          others.push_back(other);
+    }
+  chosen_.push_back({t, std::move(others)});
 }
 
 Tensors Tracer::memory_shared_with(const Tensor& t) const {

@@ -31,9 +31,9 @@ struct Step {
   bool dynamic = false;  // mentions symbols that only running gives a value
   /// A fill, of which no element is read before all are overwritten: nothing runs.
   bool blank = false;
-  /// A write of operand 1, which ends here, to the beginning of a fill that nobody sees, and that is
-  /// no step. The result lies where that operand lies, if there is room behind it: what grows in a
-  /// loop is not copied in each round.
+  /// A write of operand 1, which ends here, to the beginning of a fill that nobody sees, and that
+  /// is no step. The result lies where that operand lies, if there is room behind it: what grows in
+  /// a loop is not copied in each round.
   bool extends = false;
   /// Sizes alone say what it gives: positions, masks. A context computes it once for each set of
   /// them, where it is small enough to be kept from call to call.

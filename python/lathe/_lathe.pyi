@@ -58,6 +58,7 @@ _may_have_history: Any
 _measure_roofline: Any
 _memory_stats: Any
 _names: Any
+_note_shared: Any
 _op_name: Any
 _over_storage: Any
 _parse_program: Any

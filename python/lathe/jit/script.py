@@ -61,6 +61,7 @@ class Session(Observed):
         self.thrown = None  # the last exception of a raise statement
         self.inner = False  # part of a trace, which nothing can run as it is
         self.chosen = {}  # by id: what is no longer the object that a branch named
+        self.of_lists = {}  # by id: tensors that were read from lists whose length data decides
         self.made = {}  # by id: a list that the script has made, and the syntax tree that did
         self.recorded = set()  # ids of those that were made in a part that is recorded
 

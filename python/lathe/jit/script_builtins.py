@@ -11,6 +11,7 @@ from _warnings import warn
 from .. import ops
 from .._lathe import Tensor, get_default_dtype, int64, tensor
 from .._lathe import bool as lathe_bool
+from .script_lists import grown
 from .script_math import FUNCTIONS, whole
 from .script_optional import ADVICE, Maybe, settled
 from .script_values import (
@@ -112,7 +113,7 @@ def _sum(script, node, args, kwargs):
     """Of numbers: floats that Python 3.12 adds with what is lost by rounding are refused."""
     if len(args) not in (1, 2) or kwargs:
         return script.session.observer.call(sum)(*args, **kwargs)
-    items = list(args[0])
+    items = args[0] if type(args[0]) in _ROWS else list(args[0])
     if not any(isinstance(i, Number) for i in items):
         return script.session.observer.call(sum)(items, *args[1:])
     floats = [i for i in items if type(i) is float or isinstance(i, Number) and i.kind is float]
@@ -252,6 +253,8 @@ class BUILTINS:
         if any(f is g for g in _ASKING):
             return True
         own = getattr(f, "__self__", None)
+        if type(own) is list and f.__name__ in _AT and any(isinstance(a, Number) for a in args[:1]):
+            grown(script.session, own)
         if isinstance(own, (list, dict, tuple)) or any(f is t for t in (list, tuple, dict)):
             return f in (tuple, list, dict) or f.__name__ in _KEEPING
         if isinstance(own, Number):
@@ -306,6 +309,8 @@ def _as_taken(value, kind, like):
 
 
 _ASKING = (len, enumerate, zip, reversed, iter, next)  # of containers, whatever they hold
+_STORING = ("append", "insert", "update", "setdefault")
+_AT = ("pop", "insert")  # take an index
 _KEEPING = ("append", "insert", "extend", "update", "setdefault", "get", "pop", "copy", "items",
             "values", "keys")  # fmt: skip
 
@@ -317,6 +322,14 @@ def _refuse_tensors(script, node, f, args):
     name = f.__name__
     advice = f"write lathe.{name}(x), of a tensor" if hasattr(ops, name) else "use lathe's ops"
     script.refuse(node, f"math.{name}() of what data decides", next=advice)
+
+
+def keeps(f):
+    """Does a callable only put what it is given somewhere, as it is?"""
+    own = getattr(f, "__self__", None)
+    if isinstance(own, (list, dict)) and f.__name__ in _STORING or f is setattr:
+        return True
+    return f is dict or f is functools.partial or _keeps_fields(f)
 
 
 def _keeps_fields(f):

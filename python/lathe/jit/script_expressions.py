@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import inspect
 import operator
 import types
 
@@ -11,11 +12,11 @@ from .._capturing import is_standard
 from .._lathe import Tensor
 from ..nn.module import Module
 from . import script_source as source
-from .observe.recording import HEAP
+from .observe.recording import BOXES, HEAP
 from .observe.texts import Text
-from .script_builtins import BUILTINS
+from .script_builtins import BUILTINS, keeps
 from .script_join import Undefined
-from .script_lists import DataList, Each, function_of, grown, new_list
+from .script_lists import READING, DataList, Each, function_of, grown, new_list
 from .script_math import power
 from .script_optional import ADVICE, Maybe, facts_of, settled
 from .script_values import (
@@ -74,11 +75,15 @@ def of_data(a, b):
     return is_number(a) and is_number(b) and (isinstance(a, Number) or isinstance(b, Number))
 
 
+def _is_own(cls):
+    """Is it a class of the user's? Others are observed where they are called."""
+    return cls.__module__.split(".")[0] not in ("lathe", "numpy")
+
+
 def _is_callable_object(f):
     """Is it an object of the user's, whose class has a function for calls?"""
     kind = type(f)
-    own = kind.__module__.split(".")[0] not in ("lathe", "numpy")  # observed where they are called
-    if not own or isinstance(f, (type, Closure)):
+    if not _is_own(kind) or isinstance(f, (type, Closure)):
         return False
     found = (vars(c)["__call__"] for c in kind.__mro__ if "__call__" in vars(c))
     return isinstance(next(found, None), types.FunctionType)
@@ -151,6 +156,8 @@ class Expressions:
         if name in names:
             value = names[name]
             if isinstance(value, Undefined):
+                if value.refusal is not None:
+                    value.refusal()
                 self.refuse(node, f"{name!r} may be undefined here: {value.why}",
                             next="give it a value before")  # fmt: skip
             return settled(value)
@@ -285,6 +292,8 @@ class Expressions:
             i = Number.of_tensor(i)
         if type(thing) is DataList:
             return i
+        if type(i) is DataList and isinstance(thing, Tensor):
+            return self.do(node, DataList.as_index, i)
         if isinstance(i, slice):
             bounds = [i.start, i.stop, i.step]
             if not any(map(decided_by_data, bounds)):
@@ -508,9 +517,8 @@ class Expressions:
         return set(out)
 
     def _e_GeneratorExp(self, node):
-        out = []
-        self.comprehend(node.generators, lambda: out.append(self.evaluate(node.elt)))
-        return iter(out)
+        out = self._e_ListComp(node)
+        return out if type(out) is DataList else iter(out)
 
     def _e_DictComp(self, node):
         out = {}
@@ -609,13 +617,16 @@ class Expressions:
         if lists:
             known = function_of(f, lists) if f is zip or type((*args, 0)[0]) is DataList else None
             if known is not None:
-                return self.do(node, known, *args, **kwargs)
+                return self.of_lists(node, f, known, args, kwargs)
             args, kwargs = self.with_lists(node, f, args, kwargs)
+        if any(type(a) is Each for a in args):
+            self.refuse(node, "an iterator over a list whose length data decides is kept",
+                        next="write it into the for statement")  # fmt: skip
         stand_in = BUILTINS.stand_in(f)
         if stand_in is not None:
             if f is not isinstance and f is not bool:
                 args, kwargs = self.present(node, None, args, kwargs)
-            for value in (*args, *kwargs.values()) if f is not bool else ():
+            for value in (*args, *kwargs.values()) if f is not bool and f is not sum else ():
                 self.session.observer.use(value)
             return self.do(node, stand_in, self, node, args, kwargs)
         if isinstance(f, type) and (init := self.init_of(f)) is not None:
@@ -637,10 +648,23 @@ class Expressions:
             out = self.do(node, f, *args, **kwargs)
         return self.made_list(node, out) if f is list or f is sorted or _copies_list(f) else out
 
+    def of_lists(self, node, f, known, args, kwargs):
+        """What a function of Python's, or an op, does to lists whose length data decides."""
+        try:
+            inspect.signature(known).bind(*args, **kwargs)
+        except TypeError as e:
+            self.refuse(node, f"{f.__name__}() of a list whose length data decides", got=str(e),
+                        next="leave the argument out, or write a for loop")  # fmt: skip
+        for a in args:
+            self.session.observer.contents(a, deep=True) if isinstance(a, BOXES) else None
+        return self.do(node, known, *args, **kwargs)
+
     def init_of(self, cls):
         """The __init__ of a class of the user's that is all that making an object runs; None: more
         is run, or it has no source."""
-        if type(cls) is not type or not cls.__flags__ & HEAP or issubclass(cls, Module):
+        if type(cls) is not type or not cls.__flags__ & HEAP or not _is_own(cls):
+            return None
+        if issubclass(cls, Module):
             return None
         if self.session.observer.attribute(cls, "__new__") is not object.__new__:
             return None
@@ -657,13 +681,19 @@ class Expressions:
     def with_lists(self, node, f, args, kwargs):
         """The arguments of a call where lists are among them whose length data may decide: what is
         no part of the script is given lists, as far as it does not."""
-        if f is isinstance or isinstance(f, Closure):
+        if f is isinstance or isinstance(f, (Closure, functools.partial)) or keeps(f):
             return args, kwargs
         if isinstance(f, types.FunctionType) and readable(f):
             return args, kwargs
+        if isinstance(f, type) and self.init_of(f) is not None:
+            return args, kwargs
+        own = getattr(f, "__self__", None)
+        if type(own) is list:  # one that grows by such a list does so as data decides
+            grown(self.session, own)
+        reads = type(f) is _lathe.Op or any(f is g for g in READING)
 
         def as_list(a):
-            if type(a) is DataList and not a.is_known():
+            if type(a) is DataList and not (reads and a.is_known()):
                 name = getattr(f, "__name__", type(f).__name__)
                 self.refuse(node, f"{name}() of a list whose length data decides",
                             next="stack it first, lathe.stack(items), or go through it with a for "

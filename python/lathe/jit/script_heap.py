@@ -183,6 +183,13 @@ class Heap:
             o.contents(box.obj)
         return self._value(None, box.then[key])
 
+    def before(self, slot):
+        """What an object held under a key, if it was there."""
+        box = self.boxes.get(slot[0])
+        if box is None or isinstance(box.then, dict) and slot[1] not in box.then:
+            return None
+        return box.then[slot[1]]
+
     def now(self, slot):
         box = self.boxes[slot[0]]
         return base_of(type(box.obj)).__getitem__(box.obj, slot[1])

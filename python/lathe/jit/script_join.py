@@ -1,6 +1,7 @@
 """Joining: one value of what two branches, or the rounds of a loop, give under one name."""
 
 import ast
+import functools
 
 from .. import _lathe, ops
 from .._lathe import Tensor
@@ -28,10 +29,11 @@ _SAME_KIND = "give the name the same kind of value on every path"
 
 
 class Undefined:
-    """A name that has a value on some paths only."""
+    """A name that has a value on some paths only, or values that are not one. refusal: says so
+    where the name is read; nobody may read it any more."""
 
-    def __init__(self, why):
-        self.why = why
+    def __init__(self, why, refusal=None):
+        self.why, self.refusal = why, refusal
 
     @staticmethod
     def at(node, name):
@@ -74,6 +76,7 @@ class Known:
         self.counts = set()  # paths of sizes that become numbers like others
         self.grows = {}  # by path: makes the rows of a list that has no items yet
         self.lists = set()  # paths of lists that are DataLists on the other side
+        self.dropped = {}  # names that no round of a loop hands on: what to say where one is read
         self.texts = {}  # by path: the texts that the value may be, by key, with their stand-ins
         self.asks_last = False  # a while asks its condition at the end of each round
         self.first_round = False  # a loop presumes that it runs one
@@ -289,6 +292,20 @@ class Joiner:
         known = self.script.session.observer.known
         return self.heap.references.get(id(value), 0) <= 1 and id(value) not in known
 
+    def _is_of(self, path, value):
+        """Does nothing but what the path begins with lead to a list or object that was there
+        before? Then none sees that another takes its place."""
+        if not self._is_unique(value):
+            return False
+        if _is_returned(path):  # no name is read any more
+            return True
+        group, name = path[:2]
+        if group == "env":
+            before = self.script.env.get(name)
+        else:
+            before = self.heap.before(name) if group == "slots" else None
+        return _leads_to(before, value)
+
     def _refuse(self, problem, got="", next=_SAME_KIND):
         self.script.refuse(self.node, problem, got, next)
 
@@ -419,7 +436,7 @@ class Joiner:
             pair = (id(of_a), returned), (id(of_b), returned)
             if pair in self._memo:
                 return self._memo[pair]
-            if any(self._is_outside(x) and not self._is_unique(x) for x in (of_a, of_b)):
+            if any(self._is_outside(x) and not self._is_of(path, x) for x in (of_a, of_b)):
                 self._refuse(
                     f"{self._what(path)} is a {type(of_a).__name__} from outside in one branch",
                     next="copy it: list(x), dict(x), or choose between what it holds",
@@ -451,7 +468,10 @@ class Joiner:
         lines = [self._assigned_at(path, part) for part in ("body", "orelse")]
         if all(lines):
             got = f"{got}, assigned at lines {lines[0]} and {lines[1]}"
-        return self._refuse(f"{self._what(path)} is another kind of thing after each branch", got)
+        problem = f"{self._what(path)} is another kind of thing after each branch"
+        if path[0] == "env" and len(path) == 2 and _is_name(path[1]):
+            return ("same", Undefined("", functools.partial(self._refuse, problem, got)))
+        return self._refuse(problem, got)
 
     def _assigned_at(self, path, part):
         """The line where a branch of an if last assigns the name; None: nowhere, or it is none."""
@@ -491,6 +511,12 @@ class Joiner:
                 "others see too", next=f"copy it before: {type(value).__name__}(...)",
             )  # fmt: skip
 
+    def _alone_in_round(self, value, what):
+        self._refuse(
+            f"{self.part} gives {what} a {type(value).__name__} that was there before it",
+            next=f"copy it: {type(value).__name__}(...)",
+        )
+
     def carried(self, tensors):
         build = _Builder(tensors, self.script.session)
         plans = {name: _planned(part) for name, part in self.plan.items()}  # known by identity
@@ -503,6 +529,9 @@ class Joiner:
         for name, was in self.plan.items():
             known = len(side.shared)
             now = self._apart(state[name], side, (name,))
+            for tree in list(side.shared.values())[known:]:
+                if id(tree.value) in self.heap.shared and not _is_returned((name,)):
+                    self._alone_in_round(tree.value, self._carried(name))
             if len(side.shared) - known != _changeable(now):
                 self._refuse(f"a list, dict or object that two names share in {self.part}",
                              repr(name), "copy it")  # fmt: skip
@@ -549,13 +578,19 @@ class Joiner:
         what = self._carried(path[0])
         if isinstance(was, _Tree) and isinstance(now, _Tree):
             self._grown(of_was, of_now)
-            self._refuse(
+            said = (
                 f"{what} grows or changes its structure in {self.part}",
                 f"{_structure(was)}, then {_structure(now)}",
                 "give it its final length before the loop, or keep a tensor and write x[i] = v",
             )
-        self._refuse(f"{what} becomes another kind of thing in {self.part}",
-                     f"{_described(of_was)} and {_described(of_now)}")  # fmt: skip
+        else:
+            said = (f"{what} becomes another kind of thing in {self.part}",
+                    f"{_described(of_was)} and {_described(of_now)}")  # fmt: skip
+        if len(path) > 1 or not _is_name(path[0]) or self.part != _LOOP:
+            self._refuse(*said)
+        refusal = of_now.refusal if isinstance(of_now, Undefined) else None
+        self.known.dropped[path[0]] = refusal or functools.partial(self._refuse, *said)
+        self._learnt = True
 
 
 class _Builder:
@@ -612,6 +647,24 @@ def _planned(part):
 
 def _value_of(part):
     return part.value if isinstance(part, _PARTS) else part
+
+
+def _is_name(key):
+    """Is it a name of the source, and none of ours?"""
+    return isinstance(key, str) and not key.startswith(" ")
+
+
+def _leads_to(start, value, level=0):
+    """Is it the same object, or inside of it?"""
+    if start is value:
+        return True
+    if isinstance(start, dict):
+        parts = start.values()
+    elif isinstance(start, (list, tuple)):
+        parts = start
+    else:
+        parts = vars(start).values() if is_record(start) or type(start) is DataList else ()
+    return level < _MOST_LEVELS and any(_leads_to(p, value, level + 1) for p in parts)
 
 
 def _is_returned(path):

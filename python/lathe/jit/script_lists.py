@@ -20,7 +20,7 @@ from .. import _lathe, ops
 from .. import _list_loops as list_loops
 from .._lathe import Tensor
 from .observe.plans import sequence_maker
-from .observe.recording import Restart
+from .observe.recording import HEAP, Restart
 from .script_optional import make_sequence, settled
 from .script_values import Number, all_of, is_number, operator_of, refuse
 
@@ -115,7 +115,8 @@ class DataList:
         with _HISTORY:
             rows = tuple(map(change, self.rows))
         for new, old in zip(rows, self.rows):
-            _lathe._note_shared(new, [old])
+            if new is not old:
+                _lathe._note_shared(new, [old])
         return DataList(self.session, (), (self.spec, *rows))
 
     def take(self, other):
@@ -183,7 +184,7 @@ class DataList:
         """The item at a place that there is."""
         with _HISTORY:
             rows = iter([r[i.tensor if isinstance(i, Number) else i] for r in self.rows])
-        return _item_of(self.spec, rows, self.session.chosen)
+        return _item_of(self.spec, rows, self.session)
 
     def place(self, i, what="list index"):
         """Checked: an int where that and the length are known, else a Number, not negative."""
@@ -191,6 +192,8 @@ class DataList:
         if not isinstance(i, (int, Number, _lathe.SymInt)) or type(i) is bool:
             refuse("an item of a list that data makes longer is read by what is no integer",
                    "convert it: int(i)")  # fmt: skip
+        if type(n) is int and n == 0:
+            raise IndexError(f"{what} out of range")
         if isinstance(i, int) and isinstance(n, int):
             if not -n <= i < n:
                 raise IndexError(f"{what} out of range")
@@ -310,12 +313,27 @@ class DataList:
         return self
 
     def __add__(self, values):
+        if type(values) is not list and type(values) is not DataList:
+            raise TypeError(f'can only concatenate list (not "{type(values).__name__}") to list')
         made = self.copy()
         made.extend(values)
         return made
 
     def __radd__(self, values):
+        if type(values) is not list:
+            return NotImplemented
         return DataList(self.session, values) + self
+
+    def as_index(self):
+        """The tensor that indexes others as the list does."""
+        if self.spec not in (int, bool):
+            refuse(f"a list of {_said(self.spec)} as an index", "stack it: lathe.stack(items)")
+        return self.rows[0]
+
+    def outputs(self):
+        """The rows as results of a program: no views of others."""
+        with _HISTORY:
+            return [r.clone() for r in self.rows or ()]
 
     def contains(self, value):
         """`value in self`, of numbers."""
@@ -324,6 +342,8 @@ class DataList:
         if not is_number(value) or self.spec not in _NUMBERS:
             refuse("'in' of a list of tensors whose length data decides",
                    "compare in a for loop, or lathe.stack(items)")  # fmt: skip
+        if float in (self.spec, Number.of(value).kind):  # a NaN is in it if it is the same object
+            self.fail_where(Number(ops.isnan(Number.of(value).to(float)), bool))
         found = Number(self.rows[0], self.spec) == value
         return Number(ops.any(found.tensor), bool)
 
@@ -332,6 +352,9 @@ class DataList:
 
     __len__ = __bool__ = __eq__ = __ne__ = __hash__ = __repr__ = __str__ = __format__ = _no
     __mul__ = __rmul__ = __imul__ = __contains__ = __lt__ = __gt__ = __le__ = __ge__ = _no
+
+
+DataList.__name__ = "list"  # in messages, which are in the user's words
 
 
 # ── items as tensors ────────────────────────────────────────────────────────────────────────────
@@ -374,20 +397,29 @@ def _tensors_of(value, spec):
         yield value if spec is Tensor else Number.of(value).tensor
 
 
-def _item_of(spec, rows, chosen):
+def _item_of(spec, rows, session):
     if type(spec) is tuple:
-        return make_sequence(spec[0], [_item_of(s, rows, chosen) for s in spec[1:]])
+        return make_sequence(spec[0], [_item_of(s, rows, session) for s in spec[1:]])
     row = next(rows)
     if spec is not Tensor:
         return Number(row, spec)
-    chosen[id(row)] = row
+    session.chosen[id(row)] = session.of_lists[id(row)] = row
     return row
 
 
-def attribute(items, name):
-    if name not in dir(list):
+def attribute(items, name, *value):
+    """Of a list; value: it is to be set, which no list lets do."""
+    if name not in dir(list) or value:
         raise AttributeError(f"'list' object has no attribute {name!r}")
+    if name.startswith("__"):
+        refuse(f"{name} of a list whose length data decides", _ADVICE)
     return getattr(items, name)
+
+
+def is_users(value):
+    """An object of a class of the user's, whose operators may be code."""
+    kind = type(value)
+    return kind.__flags__ & HEAP and kind.__module__.split(".")[0] not in ("lathe", "builtins")
 
 
 def new_list(session, items):
@@ -399,11 +431,12 @@ def new_list(session, items):
 
 class Each:
     """The rounds of a for loop over lists whose length data decides: over the items of one, over
-    those of several side by side, as zip() gives them, or counted from `start`, as by
-    enumerate()."""
+    those of several side by side, as zip() gives them, counted from `start`, as by enumerate(), or
+    from the last one to the first. As Python's, it sees what the loop does to the lists."""
 
-    def __init__(self, *lists, together=False, start=None):
+    def __init__(self, *lists, together=False, start=None, back=False):
         self.lists, self.together, self.start = lists, together, start
+        self.begun = lists[0].length() if back else None
 
     def __iter__(self):
         refuse("a list whose length data decides is gone through outside of a for loop", _ADVICE)
@@ -415,11 +448,16 @@ class Each:
 
     def goes_on(self, k):
         """Is there a k-th round?"""
-        rounds = [operator_of("<")(k, items.length()) for items in self.lists]
+        rounds = [operator_of("<")(self.place(k), items.length()) for items in self.lists]
+        if self.begun is not None:
+            rounds.append(operator_of("<")(k, self.begun))
         return functools.reduce(all_of, rounds)
 
+    def place(self, k):
+        return k if self.begun is None else self.begun - 1 - k
+
     def at(self, k):
-        items = [items.item(k) for items in self.lists]
+        items = [items.item(self.place(k)) for items in self.lists]
         if self.together:
             return tuple(items)
         return items[0] if self.start is None else (k + self.start, items[0])
@@ -427,7 +465,16 @@ class Each:
 
 def _zip(*lists):
     session = next(items.session for items in lists if type(items) is DataList)
-    return Each(*[DataList(session, items) for items in lists], together=True)
+
+    def as_data(items):
+        if type(items) is DataList:
+            return items
+        if not isinstance(items, (list, tuple, range, Tensor)):
+            refuse(f"zip() of a list whose length data decides and of a {type(items).__name__}",
+                   "index it: for i in range(len(items))")  # fmt: skip
+        return DataList(session, items)
+
+    return Each(*map(as_data, lists), together=True)
 
 
 def _sum(items, start=0):
@@ -447,6 +494,8 @@ def _cat(items, dim=0):
     rows = _only_tensors(items)
     if rows.ndim < 2:
         refuse("cat of tensors without axes", "lathe.stack(items)")
+    if not -rows.ndim < dim < rows.ndim - 1:
+        raise _lathe.IndexError("no such axis", op=ops.cat.__name__)
     dim = dim if dim >= 0 else dim + rows.ndim - 1
     return ops.flatten(ops.movedim(rows, 0, dim).clone(), dim, dim + 1)
 
@@ -470,7 +519,7 @@ def _enumerate(items, start=0):
 
 
 def _reversed(items):
-    return items[::-1]
+    return Each(items, back=True)
 
 
 def _of_numbers(op):
@@ -482,7 +531,7 @@ def _of_numbers(op):
         rows = items.rows[0]
         if items.spec is float:
             items.fail_where(Number(ops.any(ops.isnan(rows)), bool))
-        return Number(op(rows), items.spec)
+        return Number(rows[op(rows)], items.spec)  # of equal ones, 0.0 and -0.0, the first
 
     return extreme
 
@@ -491,7 +540,8 @@ def _truths(op):
     def ask(items):
         if items.state is None:
             return op is ops.all
-        if items.spec not in (bool, int, float):
+        one_each = items.spec is Tensor and items.rows[0].ndim == 1
+        if not one_each and items.spec not in (bool, int, float):
             refuse(f"any() and all() of a list of {_said(items.spec)}",
                    "stack it first: lathe.stack(items).any()")  # fmt: skip
         return Number(op(items.rows[0] != 0), bool)
@@ -502,10 +552,13 @@ def _truths(op):
 _FUNCTIONS = {
     len: DataList.length, bool: DataList.truth, list: DataList.copy, iter: Each, zip: _zip,
     enumerate: _enumerate, reversed: _reversed, _lathe.tensor: _tensor, sum: _sum,
-    max: _of_numbers(ops.amax), min: _of_numbers(ops.amin),
+    max: _of_numbers(ops.argmax), min: _of_numbers(ops.argmin),
     any: _truths(ops.any), all: _truths(ops.all),
 }  # fmt: skip
 _OF_ALL = (len, bool, list)  # also of those whose length is known
+READING = (  # functions of Python's that may be given a list in the place of one of known length
+    enumerate, zip, reversed, iter, sum, max, min, any, all, sorted, tuple, set, _lathe.tensor,
+)  # fmt: skip
 _OPS = {ops.stack.__name__: _stack, ops.cat.__name__: _cat}
 
 

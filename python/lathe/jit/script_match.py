@@ -4,6 +4,7 @@ import ast
 from collections import deque
 from types import MappingProxyType
 
+from .script_lists import DataList
 from .script_optional import settled
 from .script_structures import END
 from .script_values import all_of, any_of, decided_by_data, operator_of
@@ -88,6 +89,10 @@ class Matching:
         return is_one
 
     def _p_MatchSequence(self, p, subject):
+        if type(subject) is DataList:
+            if not subject.is_known():
+                self.refuse(p, "a match of a list whose length data decides", next="ask len(items)")
+            subject = list(iter(subject))
         if not self.is_one(p, subject, _SEQUENCE, (list, tuple, deque, range)):
             return False
         items, parts = list(subject), p.patterns

@@ -133,15 +133,15 @@ def _power(script, node, args, kwargs):
 
 
 _OF_MATH = [
-    getattr(math, name)
-    for name in (
-        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos",
-        "cosh", "degrees", "erf", "erfc", "exp", "exp2", "expm1", "fmod", "gamma", "hypot",
-        "lgamma", "log", "log10", "log1p", "log2", "pow", "radians", "remainder", "sin", "sinh",
-        "tan", "tanh",
-    )
-    if hasattr(math, name)
+    math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atan2, math.atanh, math.copysign,
+    math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.expm1, math.fmod,
+    math.gamma, math.hypot, math.lgamma, math.log, math.log10, math.log1p, math.log2, math.pow,
+    math.radians, math.remainder, math.sin, math.sinh, math.tan, math.tanh,
 ]  # fmt: skip
+if hasattr(math, "cbrt"):  # not an op
+    _OF_MATH += [math.cbrt, math.exp2]
+
+
 FUNCTIONS = {
     math.floor: _rounded(math.floor, ops.floor, of_tensors=True),
     math.ceil: _rounded(math.ceil, ops.ceil, of_tensors=True),

@@ -13,10 +13,13 @@ from .. import _lathe
 from .._capturing import CAPTURE
 from .observe.operators import AUGMENT, OPERATE
 from .observe.recording import BOXES
-from .script_lists import DataList, attribute
+from .script_lists import DataList, attribute, is_users
+from .script_values import refuse
 
 _IN_PLACE = frozenset(AUGMENT.values())
 _BINARY = {f: name for name, f in OPERATE.items()}
+_OF_MEMORY = ("data_ptr", "grad_fn", "is_contiguous", "is_leaf", "requires_grad", "retain_grad",
+              "storage_offset", "stride", "_version")  # fmt: skip
 _ITSELF = (operator.is_, operator.is_not)
 
 
@@ -45,7 +48,13 @@ class Observed:
         if any(type(a) is DataList for a in args[:2]):
             for a in args:
                 o.contents(a, deep=True) if isinstance(a, BOXES) else None
-            return (attribute if f is getattr else f), args
+            if f in _BINARY and any(is_users(a) for a in args):
+                refuse("a list whose length data decides beside an object whose operators are code",
+                       "call a function, which is read as part of the script")  # fmt: skip
+            return (attribute if f is getattr or f is setattr else f), args
+        if f is getattr and args[1] in _OF_MEMORY and id(args[0]) in self.of_lists:
+            refuse(f"{args[1]} of a tensor that was read from a list which data makes longer: the "
+                   "list keeps copies", "ask it of the tensor that is appended")  # fmt: skip
         if f is getattr and len(args) == 2:
             return o.attribute, args
         if f is setattr:

@@ -450,8 +450,13 @@ class Structures:
         fresh = [n for n in source.assigned([node]) if n not in self.env or n in passing]
         returns = [n for n in _marks(len(self.loops)) if n in self.env]
         may_break = source.has_break(node.body) or bool(returns) or asks_last
+        before, known = dict(self.env), self.known_of(node)
+        for n in passing & self.env.keys():  # set anew before it is read
+            del self.env[n]
         for _ in range(_ATTEMPTS):
-            start = {n: self.env[n] for n in names}
+            dropped = {n: Undefined("", known.dropped[n]) for n in names if n in known.dropped}
+            self.env.update(dropped)
+            start = {n: self.env[n] for n in names if n not in dropped}
             start.update((n, self.filled(n, self.env[n])) for n in returns)
             if may_break:
                 start[" left"] = left
@@ -460,11 +465,14 @@ class Structures:
             try:
                 self.record_once(node, start, returns, ask, begin, asks_last)
             except (AsksLast, FirstRound):
+                self.env.clear()
+                self.env.update(before)
                 raise
             except Again:  # what it returns, or changes, is known now
                 continue
             for n in fresh:
                 self.env[n] = Undefined.at(node, n)
+            self.env.update(dropped)
             return
         self.refuse(node, "what the rounds of the loop change does not settle")
 

@@ -1,6 +1,9 @@
 """Lists of a script that grow and shrink as data decides: equal to eager's, one program for all
 lengths, or refused where a row could be told from the tensor that was appended."""
 
+import functools
+import heapq
+import itertools
 from typing import NamedTuple
 
 import pytest
@@ -394,6 +397,165 @@ def test_a_tensor_grows_where_it_lies():
     assert scripted.explain(verbose=True).count("own.extend") == 2
 
 
+class Holder:
+    def __init__(self, items):
+        self.items = items
+
+
+class Pair(NamedTuple):
+    items: list
+    n: int
+
+
+def handed_on(x):
+    found, every, d = [], [], {}
+    held, pair = Holder(found), Pair(found, 1)
+    every.append(found)
+    d.update(k=found)
+    add = functools.partial(lambda into, v: into.append(v), found)
+    while x.sum() > 1:
+        x = x * 0.5
+        add(x.sum())
+    return held.items, pair, every, d, held.items is found
+
+
+def by_iterators(x):
+    found, total = [], 0.0
+    for v in x:
+        if v > 0:
+            found.append(v.item())
+    for v in reversed(found):
+        found[0] = 100.0
+        total = total * 0.5 + v
+    grows = found.copy()
+    for v, i in zip(grows, range(100)):
+        total = total + v * i
+        if len(grows) < 8 and total > 3:
+            grows.append(total)
+    z = [v for v in found if v in grows]
+    return total, z, grows, lt.tensor([1, 2, 3, 4, 5, 6])[[int(v) % 6 for v in found]]
+
+
+def of_levels(x):
+    level, n, seen = [0], 0, []
+    while level and n < 5:
+        following = []
+        for k in level:
+            if k in seen:
+                continue
+            seen.append(k)
+            if x[k % 3] > 0:
+                following += [k + 1, k + 2]
+        level = following
+        n += 1
+    return seen, n
+
+
+def generated(x):
+    return sum(v for v in x if v > 0), any(v > 2 for v in x if v > 0), [*x][0]
+
+
+def names_that_end(x):
+    n, scale = 0, [lt.sin, lt.cos]
+    for k in range(3):
+        for f in scale:
+            x = f(x)
+            last = f
+            if x.sum() < 1:
+                break
+        n = n + 1
+        if x[0] > 0.9:
+            y = 1  # noqa: F841
+        else:
+            y = x  # noqa: F841
+    return x, n
+
+
+@pytest.mark.parametrize(
+    "f", [handed_on, by_iterators, of_levels, generated, names_that_end], ids=lambda f: f.__name__
+)
+def test_lists_that_are_handed_on(f):
+    check(f, *[c for c in CALLS if f is not generated or c[0].max() > 0])
+
+
+def test_max_and_in_of_floats():
+    def f(x):
+        found = [v.item() for v in x if v < 1]
+        return max(found), min(found), found[0] in found
+
+    scripted = lt.script(f)
+    for v in ((-0.0, 0.0, 5), (0.0, -0.0, -1), (float("nan"), 0.5, 2)):
+        assert repr(scripted(f32(*v))) == repr(f(f32(*v)))
+
+
+def chosen_by_data(x):
+    a, b = [], []
+    for v in x:
+        (a if v > 0 else b).append(v)
+    return a, b
+
+
+def chosen_by_name(x):
+    now, best = [], []
+    for v in x:
+        if v > 4:
+            best = now
+        now.append(v)
+    return best
+
+
+def chosen_dict(x):
+    a, b = {"v": x}, {"v": x + 1}
+    c = a if x.sum() > 1 else b
+    c["v"] = x * 2
+    return a, b
+
+
+def chosen_in_a_loop(x):
+    a, b, n = [x], [x + 1], 0
+    while n < x.sum():
+        b = a
+        n += 2
+    b[0] = x * 2
+    return a, b
+
+
+@pytest.mark.parametrize(
+    "f", [chosen_by_data, chosen_by_name, chosen_dict, chosen_in_a_loop], ids=lambda f: f.__name__
+)
+def test_one_of_two_lists_is_that_list(f):
+    with pytest.raises(lt.ScriptError, match="copy it"):
+        lt.script(f)(f32(5, -2, 3))
+
+
+def writes_after_a_loop(x):
+    h = x.clone()
+    found = [h]
+    while x.sum() > 1:
+        x = x * 0.5
+        found.append(x)
+    h += 1
+    return found
+
+
+def writes_an_argument(x):
+    found = [x[:2]]
+    for _ in range(int(x[0])):
+        found.append(x[:2] * 2)
+    x[0] = 77
+    return found[0]
+
+
+def writes_what_a_loop_may_hand_on(x):
+    y, h = x, x.clone()
+    if x[0] > 100:
+        y = h
+    while y.sum() < 1:
+        y = y + 1
+    h += 1
+    return y
+
+
 def writes_what_it_appended(x):
     found = []
     h = x.clone()
@@ -428,11 +590,25 @@ def writes_what_is_in_it(x):
 
 
 @pytest.mark.parametrize(
-    "f", [writes_what_it_appended, writes_each_round, writes_an_item, writes_what_is_in_it]
+    "f",
+    [
+        writes_what_it_appended,
+        writes_each_round,
+        writes_an_item,
+        writes_what_is_in_it,
+        writes_after_a_loop,
+        writes_an_argument,
+        writes_what_a_loop_may_hand_on,
+    ],
 )
 def test_writes_that_would_tell_a_row_from_its_tensor(f):
     with pytest.raises((lt.TraceError, lt.ScriptError), match="clone"):
         lt.script(f)(f32(5, 2, 3))
+
+
+class Operators:
+    def __add__(self, other):
+        return isinstance(other, list)
 
 
 outside = []
@@ -462,6 +638,13 @@ def grows_outside(x):
         (lambda x: lt.tensor(halves(x)), "of a list of tensors"),
         (lambda x: sorted(sums(x)), r"sorted\(\) of a list"),
         (lambda x: {v for v in x if v > 0}, "a comprehension whose length data decides"),
+        (lambda x: [v for v, _ in zip(halves(x), itertools.count())], "zip"),
+        (lambda x: max(sums(x), default=0.0), r"max\(\) of a list"),
+        (lambda x: next(iter(halves(x))), "an iterator over a list .* is kept"),
+        (lambda x: halves(x).__class__, "__class__ of a list"),
+        (lambda x: x if halves(x)[0].requires_grad else -x, "requires_grad of a tensor"),
+        (lambda x: heapq.heappush(sums(x), 1.0), r"heappush\(\) of a list"),
+        (lambda x: Operators() + halves(x), "whose operators are code"),
     ],
 )
 def test_what_such_lists_do_not(f, said):

@@ -56,7 +56,8 @@ class Program:
             "    d = {'k': 1, 'x': y}",
             "    s = S(x, 2)",
         ]
-        self.lines += ["    m = l", "    g = []", "    q = [k]", "    p = []", "    r = S(x, 0)", "    r.l = [0]"]
+        self.lines += ["    m = l", "    g = []", "    q = [k]", "    p = []"]
+        self.lines += ["    r = S(x, 0)", "    r.l = [0]"]
         self.counters = 0
         self.block(4, depth=0, loops=0)
         self.put(4, f"return x + y, k, {REST}")
@@ -117,7 +118,8 @@ class Program:
             "if len(q) > 2:\n{0}    k = max(q) - min(q)", "q = list(q)",
             "for i, n in enumerate(q):\n{0}    k = (k + i * n) % 11",
             "for n, v in zip(q, g):\n{0}    x = x + v * (n % 3)",
-            "grow(g, x, k % 4)", "g = grow([], y, k % 3)", "r.l.append(k)", "r.l = r.l[-2:] + [len(g)]",
+            "grow(g, x, k % 4)", "g = grow([], y, k % 3)", "r.l.append(k)",
+            "r.l = r.l[-2:] + [len(g)]",
             "k = k + r.l.pop() if r.l else k", "x = x + sum([v for v in r.l if v > k])",
             "if g:\n{0}    x = x + g[k % len(g)]", "if q:\n{0}    q[k % len(q)] += 1",
             "with lt.no_grad():\n{0}    g.append(x * 2)",

@@ -66,7 +66,7 @@ class Planner:
             return ("again", self._memo[id(value)])
         number = self._memo[id(value)] = len(self._memo)
         self._alive.append(value)
-        rows = [self._output(t) for t in value.rows or ()]
+        rows = [self._output(t) for t in value.outputs()]
         return ("list", number, rows, value.spec)
 
     def _of_row(self, row, value):
