@@ -80,6 +80,14 @@ def _is_own(cls):
     return cls.__module__.split(".")[0] not in ("lathe", "numpy")
 
 
+def _getter_of(cls, name):
+    """The function of a property that has source; None: it is no such property."""
+    found = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), None)
+    if type(found) is not property or not isinstance(found.fget, types.FunctionType):
+        return None
+    return found.fget if readable(found.fget) else None
+
+
 def _is_callable_object(f):
     """Is it an object of the user's, whose class has a function for calls?"""
     kind = type(f)
@@ -266,7 +274,11 @@ class Expressions:
         return out
 
     def _e_Attribute(self, node):
-        return self.do(node, getattr, self.evaluate(node.value), self.attribute(node))
+        thing, name = self.evaluate(node.value), self.attribute(node)
+        if _is_own(type(thing)) and (getter := _getter_of(type(thing), name)) is not None:
+            self.session.observer.attribute(type(thing), name)
+            return self.do(node, self.session.call, getter, [thing], {})
+        return self.do(node, getattr, thing, name)
 
     def attribute(self, node):
         """The name of an attribute. A private one has its class in it, which a script does not

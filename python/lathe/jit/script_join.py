@@ -493,11 +493,22 @@ class Joiner:
         side = _Side()
         self.plan = {}
         for name, value in state.items():
-            known = len(side.shared)
+            known, first = len(side.shared), len(side.tensors)
             self.plan[name] = self._apart(value, side, (name,))
+            of_list = is_rows((name,)) or type(value) is DataList
+            if of_list and not _lathe.is_grad_enabled():
+                self._without_history(side.tensors[first:])
             for tree in list(side.shared.values())[known:]:
                 self._alone(tree.value, self._carried(name))
         return side.tensors
+
+    def _without_history(self, rows):
+        """A loop in which nothing is recorded gives results without a history."""
+        if any(t.requires_grad for t in rows):
+            self._refuse(
+                "a list of tensors that gradients go through grows in a loop under no_grad",
+                next="append detach() of them, or begin another list in there",
+            )
 
     def _carried(self, name):
         return repr(name.strip()) if isinstance(name, str) else (

@@ -15,6 +15,7 @@ from .observe.recording import Restart
 from .observe.texts import Text
 from .script_heap import said_of
 from .script_join import Again, FirstRound, Joiner, Known, Raised
+from .script_lists import DataList
 from .script_optional import Maybe, is_record
 from .script_values import Number
 from .trace import same_grad
@@ -54,6 +55,10 @@ def notice(i):
     own = not str(i.globals.get("__name__")).startswith("lathe.")
     for j in session.live if own and i.node not in session.observer.recorded else ():
         again = j.who is i.who and j.level < session.recording
+        if again and any(type(v) is DataList for v in i.given.values()):
+            i.refuse(i.node, f"{i.said()} calls itself as data decides, with a list whose length "
+                     "data decides", next="keep what is to be done in a list, and write a while "
+                     "loop")  # fmt: skip
         if again and (deep or alike(list(j.given.values()), list(i.given.values()))):
             session.observer.recorded.add(i.node)
             session.observer.again = True

@@ -327,6 +327,18 @@ def of_a_round(function, loop):
     return out - read
 
 
+@functools.lru_cache(maxsize=4096)
+def read_names(statement):
+    """Names that a statement reads, or may: those that it only binds are left out."""
+    found = set()
+    for n in ast.walk(statement):
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store):
+            found.add(n.id)
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            found.add(n.target.id)
+    return frozenset(found)
+
+
 def _named(node):
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 

@@ -63,8 +63,19 @@ class Structures:
                 return self.passed(node, test, rest)
             return self.exits(node, test, rest, yes, no)
         self.decide(node, test, lambda: self.ended(yes()), lambda: self.ended(no()),
-                    source.assigned([node]))  # fmt: skip
+                    source.assigned([node]), dead=self.dead_after(rest))  # fmt: skip
         return None
+
+    def dead_after(self, rest):
+        """Local names that nothing reads any more, where `rest` is what follows."""
+        read = set()
+        while rest is not None:
+            if rest is CLOSED:
+                return set()
+            statements, at, rest = rest
+            read = read.union(*map(source.read_names, statements[at:]))
+        dead = self.env.keys() - read
+        return dead & self.passing(self.loops[-1]) if self.loops else dead
 
     def ended(self, outcome):
         assert outcome is None or outcome[0] == END
@@ -178,24 +189,25 @@ class Structures:
 
     # ── recording ───────────────────────────────────────────────────────────────────────────────
 
-    def decide(self, node, test, yes, no, names=(), keep=True):
+    def decide(self, node, test, yes, no, names=(), keep=True, dead=()):
         """An if that data decides: gives what the branches give, joined. `names` are what they may
-        assign; joined too, unless nothing reads them any more (`keep`)."""
+        assign; joined too, unless nothing reads them any more (`keep`). dead: other names that
+        nothing reads."""
         known, level = self.known_of(node), self.levels.get(node, 0)
         self.levels[node] = level + 1
         try:
-            return self.decide_knowing(known, node, test, yes, no, names, keep)
+            return self.decide_knowing(known, node, test, yes, no, names, keep, dead)
         finally:
             self.levels[node] = level
 
-    def decide_knowing(self, known, node, test, yes, no, names, keep):
+    def decide_knowing(self, known, node, test, yes, no, names, keep, dead):
         names = list(dict.fromkeys(names))
         condition = self.condition(node, test)
         yes_facts, no_facts = facts_of(test)
         session = self.session
         raised = {}  # makes what a branch that raises would give
         for attempt in range(_ATTEMPTS):
-            heap = self.heap(not keep)
+            heap = self.heap(self.env.keys() if not keep else dead)
             joiner = Joiner(self, node, known, heap, _lathe._symbol_count())
             slots = {s: heap.held(s) for s in known.slots if s[0] in heap.boxes}
             branch = functools.partial(self.branch, node, names, joiner, slots, keep, raised)
@@ -244,14 +256,16 @@ class Structures:
         loop are, for each level."""
         return self.learnt.setdefault((node, self.levels.get(node, 0)), Known())
 
-    def heap(self, own_ends=False):
-        """What objects hold now. own_ends: nothing reads this function's names after the part."""
+    def heap(self, dead=()):
+        """What objects hold now. dead: names of this function that nothing reads after the part."""
         others = [i.env for i in self.session.live if i is not self]
         others += [r.state for r in self.session.recursions]
         others += [self.session.given, {"": self.session.checks}]
-        if own_ends:
+        own = {n: self.env[n] for n in dead if not n.startswith(" ")}
+        if len(own) == len(self.env):
             return Heap(self.session, others, self.env)
-        return Heap(self.session, [*others, self.env])
+        live = {n: v for n, v in self.env.items() if n not in own}
+        return Heap(self.session, [*others, live], own)
 
     def branch(self, node, names, joiner, slots, keep, raised, part, facts, here):
         session, heap, known = self.session, joiner.heap, joiner.known

@@ -368,11 +368,49 @@ def _comparison(f):
     return compare
 
 
+def _bitwise(f):
+    def forward(a, b):
+        if isinstance(b, Tensor):
+            return f(a.beside(b), b)
+        if not is_number(b):
+            return NotImplemented
+        a, b = a, Number.of(_operand(b))
+        if float in (a.kind, b.kind):
+            return NotImplemented
+        kind = bool if a.kind is b.kind is bool else int
+        return Number(f(a.to(kind), b.to(kind)), kind)
+
+    return forward
+
+
+def _shifted(f):
+    """By a number of bits that is known; of the left shift what 64 bits do not hold is an error."""
+
+    def shift(a, bits):
+        if a.kind is float or type(bits) is not int or not 0 <= bits < 63:
+            return NotImplemented
+        if f is operator.lshift:
+            return a * 2**bits
+        return Number(f(a.to(int), bits), int)
+
+    return shift
+
+
+def _inverted(a):
+    return NotImplemented if a.kind is float else Number(~a.to(int), int)
+
+
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 for _f in (operator.add, operator.sub, operator.mul, *_DIVISIONS):
     _pair = _arithmetic(_f, _f in _DIVISIONS)
     setattr(Number, f"__{_f.__name__}__", _pair[0])
     setattr(Number, f"__r{_f.__name__}__", _pair[1])
+for _f in (operator.and_, operator.or_, operator.xor):  # the same from both sides
+    for _side in "", "r":
+        setattr(Number, f"__{_side}{_f.__name__.strip('_')}__", _bitwise(_f))
+for _f in (operator.lshift, operator.rshift):
+    setattr(Number, f"__{_f.__name__}__", _shifted(_f))
+Number.__invert__ = _inverted
 for _f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
     setattr(Number, f"__{_f.__name__}__", _comparison(_f))
 

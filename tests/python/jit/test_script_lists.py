@@ -294,6 +294,20 @@ def test_what_is_appended_keeps_its_history():
         same(*grads)
 
 
+def test_a_list_with_a_history_does_not_grow_in_a_loop_without():
+    def f(x):
+        found = [x * 2]
+        with lt.no_grad():
+            while x.sum() > 1:
+                x = x * 0.5
+                found.append(x)
+        return found[0]
+
+    with pytest.raises(lt.ScriptError, match="grows in a loop under no_grad"):
+        lt.script(f)(f32(1, 2, 3).requires_grad_())
+    check(f, *CALLS)
+
+
 class Outside:
     numbers, tensors = [1, 2], []
 
@@ -401,6 +415,10 @@ class Holder:
     def __init__(self, items):
         self.items = items
 
+    @property
+    def is_list(self):
+        return isinstance(self.items, list) and len(self.items) > 1
+
 
 class Pair(NamedTuple):
     items: list
@@ -416,7 +434,7 @@ def handed_on(x):
     while x.sum() > 1:
         x = x * 0.5
         add(x.sum())
-    return held.items, pair, every, d, held.items is found
+    return held.items, pair, every, d, held.items is found, held.is_list
 
 
 def by_iterators(x):
@@ -455,12 +473,40 @@ def generated(x):
     return sum(v for v in x if v > 0), any(v > 2 for v in x if v > 0), [*x][0]
 
 
+def quickselect(x):
+    left, k = [v.item() for v in x], 1
+    while len(left) > 1:
+        low = [v for v in left if v < left[0]]
+        equal = [v for v in left if v == left[0]]
+        high = [v for v in left if v > left[0]]
+        if k < len(low):
+            left = low
+        elif k < len(low) + len(equal):
+            left = equal[:1]
+        else:
+            k = k - len(low) - len(equal)
+            left = high
+    return left[0]
+
+
+def best_of(x):
+    best, most = [], -1.0
+    for v in x:
+        found, w = [v], v
+        while w > 1:
+            w = w * 0.5
+            found.append(w)
+        if v > most:
+            most, best = v.item(), found
+    return best
+
+
 def names_that_end(x):
     n, scale = 0, [lt.sin, lt.cos]
-    for k in range(3):
+    for _ in range(3):
         for f in scale:
             x = f(x)
-            last = f
+            last = f  # noqa: F841
             if x.sum() < 1:
                 break
         n = n + 1
@@ -472,7 +518,9 @@ def names_that_end(x):
 
 
 @pytest.mark.parametrize(
-    "f", [handed_on, by_iterators, of_levels, generated, names_that_end], ids=lambda f: f.__name__
+    "f",
+    [handed_on, by_iterators, of_levels, generated, quickselect, best_of, names_that_end],
+    ids=lambda f: f.__name__,
 )
 def test_lists_that_are_handed_on(f):
     check(f, *[c for c in CALLS if f is not generated or c[0].max() > 0])
@@ -511,6 +559,17 @@ def chosen_dict(x):
     return a, b
 
 
+def chosen_and_read(x):
+    best, found = [], []
+    for v in x:
+        part = [v, v * 2]
+        if v > 1:
+            best = part
+        part.append(v * 3)
+        found.append(best)
+    return best
+
+
 def chosen_in_a_loop(x):
     a, b, n = [x], [x + 1], 0
     while n < x.sum():
@@ -521,7 +580,9 @@ def chosen_in_a_loop(x):
 
 
 @pytest.mark.parametrize(
-    "f", [chosen_by_data, chosen_by_name, chosen_dict, chosen_in_a_loop], ids=lambda f: f.__name__
+    "f",
+    [chosen_by_data, chosen_by_name, chosen_dict, chosen_and_read, chosen_in_a_loop],
+    ids=lambda f: f.__name__,
 )
 def test_one_of_two_lists_is_that_list(f):
     with pytest.raises(lt.ScriptError, match="copy it"):
@@ -606,6 +667,16 @@ def test_writes_that_would_tell_a_row_from_its_tensor(f):
         lt.script(f)(f32(5, 2, 3))
 
 
+def quicksort(x):
+    def sorted_list(a):
+        if len(a) <= 1:
+            return a
+        low, high = [v for v in a[1:] if v < a[0]], [v for v in a[1:] if v >= a[0]]
+        return sorted_list(low) + [a[0]] + sorted_list(high)
+
+    return sorted_list([v * 1 for v in x])
+
+
 class Operators:
     def __add__(self, other):
         return isinstance(other, list)
@@ -624,6 +695,7 @@ def grows_outside(x):
     "f, said",
     [
         (grows_outside, "another structure"),
+        (quicksort, "calls itself as data decides, with a list"),
         (lambda x: print(halves(x)), r"print\(\) of a list whose length data decides"),
         (lambda x: f"{sums(x)}", "list whose length data decides"),
         (lambda x: halves(x) == [], "list whose length data decides"),

@@ -176,6 +176,23 @@ def test_powers_and_functions_of_math_are_those_of_python(f):
     assert scripted.counts["traces"] == 1
 
 
+def test_bits():
+    def f(t):
+        n, yes = int(t), t > 2
+        m, c = n, 0
+        while m > 0:
+            c += m & 1
+            m >>= 1
+        b = bool(yes)
+        return c, n | 6, 5 & n, n ^ -3, ~n, n << 3, n >> 2, b & True, b | (n < 0), b ^ b, ~n & 255
+
+    scripted = lt.script(f)
+    for n in (0, 1, -1, 6, 255, -256, 2**40 + 5, -(2**40)):
+        same(scripted(lt.tensor(n)), f(lt.tensor(n)))
+    with pytest.raises(lt.ScriptError, match="cannot be used here"):
+        lt.script(lambda t: int(t) << int(t))(lt.tensor(1))
+
+
 def test_functions_of_math_in_loops(tmp_path):
     def f(x):
         t, n = x[1].abs().item() + 1, 0

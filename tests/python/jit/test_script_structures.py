@@ -69,9 +69,18 @@ def test_what_two_names_lead_to_stays_one():
         if x.sum() > 0:
             rows[0], rows[1] = rows[1], rows[0]
         first[0] = x * 9
+        return first, rows
+
+    def nested_and_left(x):
+        rows = [[x], [x + 1]]
+        first = rows[0]
+        if x.sum() > 0:
+            rows[0], rows[1] = rows[1], rows[0]
+        first[0] = x * 9
         return first
 
     check(f, *SIGNS)
+    check(nested_and_left, *SIGNS)
     check(made_in_both, *SIGNS)
     with pytest.raises(lt.ScriptError, match="from outside in one branch"):
         lt.script(nested)(f32(1))
