@@ -165,6 +165,7 @@ Data Tracer::loop_results(Node* node, const LoopPlan& plan, const BlockResult& b
   }
   for (const Tensor& t : plan.written)
     set_now(t, graph_.add_result(node, result_type(parameters[k++], first_symbol)));
+  make_stale(body.stale);
   pass_history(node->structure(), node, tracked, out, plan.written, from);
   return out;
 }
@@ -200,6 +201,7 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
         note_write(plan.written[i]);
         set_now(plan.written[i], parameters[first_written + i]);
       }
+      make_stale(plan.stale);
     };
     Value* answer = nullptr;
     BlockResult asked = record_block(test, [&] {
@@ -220,7 +222,10 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
       bind_written();
       return body(carried);
     });
-    if (!loop_fits(plan, made, round, parameters)) continue;
+    if (!loop_fits(plan, made, round, parameters)) {
+      plan.stale = std::move(made.stale);
+      continue;
+    }
     {
       InsertAt inside(graph_, round);
       graph_.set_yields(round, loop_yields(plan, made), here());
@@ -265,9 +270,11 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
         note_write(plan.written[k]);
         set_now(plan.written[k], parameters[parameters.size() - plan.written.size() + k]);
       }
+      make_stale(plan.stale);
       return body(i, values);
     });
     if (!loop_fits(plan, made, block, parameters)) {
+      plan.stale = std::move(made.stale);
       graph_.erase(node);
       continue;
     }

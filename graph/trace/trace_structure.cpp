@@ -83,7 +83,14 @@ Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()>
   InsertAt inside(graph_, block);
   frames_.push_back({.block = &block});
   BlockResult r;
+  std::vector<bool> was_stale;
+  for (const Chosen& c : chosen_) was_stale.push_back(c.stale);
   auto leave = [&] {
+    for (size_t i = 0; i < was_stale.size(); ++i) {
+      if (was_stale[i] || !chosen_[i].stale) continue;
+      r.stale.emplace_back(i, chosen_[i].writer);
+      chosen_[i].stale = false;
+    }
     // First all of them: what shares memory with another has that one's value.
     for (const Before& before : frames_.back().before)
       r.writes.emplace_back(before.tensor, now(before.tensor));
@@ -263,6 +270,13 @@ void Tracer::check_chosen(const Tensor& written, bool put) {
   }
 }
 
+void Tracer::make_stale(const Stale& stale) {
+  for (const auto& [i, writer] : stale) {
+    chosen_[i].stale = true;
+    chosen_[i].writer = writer;
+  }
+}
+
 bool Tracer::proven_equal(Int a, Int b) const {
   return identical(a, b) || scope_.prove(Relation::eq, a, b) == SymScope::Truth::yes;
 }
@@ -406,6 +420,7 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
   }
   // After all of them: what shares memory with another has that one's value.
   for (const Tensor& t : written) set_now(t, graph_.add_result(node, type_of(t)));
+  for (const BlockResult& r : made) make_stale(r.stale);
   for (int k = 0; k < 2; ++k)
     graph_.set_yields(node->block(static_cast<size_t>(k)), std::move(yields[k]), here());
   if (thread_state().grad_enabled) {

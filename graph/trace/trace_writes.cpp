@@ -130,7 +130,8 @@ void Tracer::renew(const Tensor& t, const Tensor& v) {
   if (of_t && !v.impl()->view && !t.impl()->view) return;  // it has that memory: t.data -= 1
   if (of_t || t.impl()->view || owner.impl()->storage || as_input(owner))
     fail("a trace cannot let two tensors share memory that both have from outside of it");
-  std::erase_if(chosen_, [&](const Chosen& c) { return c.source.defined() && same(c.tensor, t); });
+  for (Chosen& c : chosen_)  // the others stay where they are: stale ones are known by their places
+    if (c.source.defined() && same(c.tensor, t)) c = {};
   for (Chosen& c : chosen_) {
     if (!c.source.defined() || !same(root_of(c.source), t)) continue;
     c.source = Tensor();

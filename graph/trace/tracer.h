@@ -126,6 +126,8 @@ class Tracer final : public Backend {
     std::shared_ptr<AutogradMeta> history;
     bool requires_grad;
   };
+  /// Places in `chosen_` of what a write has made stale, and the writer's line.
+  using Stale = std::vector<std::pair<size_t, Site>>;
   /// A block that is being recorded.
   struct Frame {
     Block* block;
@@ -140,6 +142,7 @@ class Tracer final : public Backend {
     std::vector<Tensor> written;              // carried without being asked
     std::vector<std::vector<bool>> changing;  // by carried value, by axis
     std::vector<Tensors> others;              // by carried value: what the last round may give
+    Stale stale;                              // by a round, and so for the next
   };
   struct BlockResult {
     Data results;
@@ -147,6 +150,7 @@ class Tracer final : public Backend {
     std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
     Tensors tracked;                                // as the frame's
     Values of_leaves;                               // as the frame's
+    Stale stale;  // once the structure is recorded: nothing in the block is seen outside before
   };
   /// A tensor that came out of an if or a loop, or is carried by one: eagerly it may be one of
   /// `others` itself, or a view of it, and data decides.
@@ -193,6 +197,7 @@ class Tracer final : public Backend {
   bool put_picked(const Tensor& written, const Tensor& value);
   /// `put`: it was written to where it was picked from.
   void check_chosen(const Tensor& written, bool put);
+  void make_stale(const Stale& stale);
   /// What an if gives: in each branch one that was there before, or (undefined) a new one.
   struct Alternatives {
     Tensor of[2];
