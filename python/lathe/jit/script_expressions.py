@@ -275,7 +275,8 @@ class Expressions:
 
     def _e_Attribute(self, node):
         thing, name = self.evaluate(node.value), self.attribute(node)
-        if _is_own(type(thing)) and (getter := _getter_of(type(thing), name)) is not None:
+        plain = _is_own(type(thing)) and not isinstance(thing, type) and not name.startswith("__")
+        if plain and (getter := _getter_of(type(thing), name)) is not None:
             self.session.observer.attribute(type(thing), name)
             return self.do(node, self.session.call, getter, [thing], {})
         return self.do(node, getattr, thing, name)
