@@ -11,7 +11,7 @@ from _warnings import warn
 from .. import ops
 from .._lathe import Tensor, get_default_dtype, int64, tensor
 from .._lathe import bool as lathe_bool
-from .script_lists import grown
+from .script_lists import DataList, grown
 from .script_math import FUNCTIONS, whole
 from .script_optional import ADVICE, Maybe, settled
 from .script_values import (
@@ -135,7 +135,7 @@ def _isinstance(script, node, args, kwargs):
     value = settled(value)
     if isinstance(value, Number):
         return issubclass(value.kind, classes)
-    if hasattr(type(value), "_is_list"):
+    if type(value) is DataList:
         return issubclass(list, classes)
     if type(value) is Maybe:
         ask = script.session.observer.call(isinstance)

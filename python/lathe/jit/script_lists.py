@@ -69,6 +69,17 @@ def no_rows(state, symbols):
     return lambda: (spec, *[ops.zeros(sizes, dtype=dtype) for sizes, dtype in kinds])
 
 
+def _rows_made(change, *columns):
+    """What `change` makes of each row and what is beside it in other columns; the tracer is told
+    that eagerly it has their memory."""
+    made = []
+    for parts in zip(*columns):
+        with _HISTORY:
+            made.append(change(*parts))
+        _lathe._note_shared(made[-1], [p for p in parts if p is not made[-1]])
+    return made
+
+
 class DataList:
     """A list of a script whose length data decides. Its state, None until there was an item, is
     what items are (Tensor, the class of a number, or the class of a tuple and what it holds), and
@@ -80,12 +91,16 @@ class DataList:
 
     def __init__(self, session, items=(), state=None):
         self.session, self.recorded = session, session.recording > 0
-        self.__dict__[ROWS] = state
+        self.state = state
         self.extend(items)
 
     @property
     def state(self):
         return self.__dict__[ROWS]
+
+    @state.setter
+    def state(self, state):
+        self.__dict__[ROWS] = state
 
     @property
     def spec(self):
@@ -94,10 +109,6 @@ class DataList:
     @property
     def rows(self):
         return self.state and self.state[1:]
-
-    @rows.setter
-    def rows(self, rows):
-        self.__dict__[ROWS] = (self.spec, *rows)
 
     def again(self, attributes):
         return DataList(self.session, (), attributes[ROWS])
@@ -112,15 +123,7 @@ class DataList:
         """Another list, whose rows are these, changed."""
         if self.state is None:
             return DataList(self.session)
-        with _HISTORY:
-            rows = tuple(map(change, self.rows))
-        for new, old in zip(rows, self.rows):
-            if new is not old:
-                _lathe._note_shared(new, [old])
-        return DataList(self.session, (), (self.spec, *rows))
-
-    def take(self, other):
-        self.__dict__[ROWS] = other.state
+        return DataList(self.session, (), (self.spec, *_rows_made(change, self.rows)))
 
     def size(self):
         """How many items there are, as an int or the size that a run tells."""
@@ -170,15 +173,14 @@ class DataList:
         if rows is None:
             state = spec, *[ops.unsqueeze(t, 0) for t in tensors]
             rows = no_rows(state, _lathe._symbol_count())()[1:]
-        made = []
-        for row, t in zip(rows, tensors):
+
+        def placed(row, t):
             try:
-                with _HISTORY:
-                    made.append(place(row, ops.unsqueeze(t, 0)))
+                return place(row, ops.unsqueeze(t, 0))
             except _lathe.ShapeError:
-                _refuse_unlike(row, t)
-            _lathe._note_shared(made[-1], [row, t])
-        self.__dict__[ROWS] = (spec, *made)
+                return _refuse_unlike(row, t)
+
+        self.state = spec, *_rows_made(placed, rows, tensors)
 
     def item(self, i):
         """The item at a place that there is."""
@@ -216,15 +218,12 @@ class DataList:
                 self.append(value)
             return
         if self.state is None:
-            self.take(values)
+            self.state = values.state
             return
         if self.spec != values.spec:
             refuse("a list that data makes longer gets items of another kind")
-        with _HISTORY:
-            made = tuple(ops.cat([a, b]) for a, b in zip(self.rows, values.rows))
-        for new, *of in zip(made, self.rows, values.rows):
-            _lathe._note_shared(new, of)
-        self.rows = made
+        made = _rows_made(lambda a, b: ops.cat([a, b]), self.rows, values.rows)
+        self.state = self.spec, *made
 
     def insert(self, i, value):
         n = self.length()
@@ -246,17 +245,18 @@ class DataList:
     def _leave_out(self, i):
         if isinstance(i, Number):
             at = i.size()
-            self.take(self.like(lambda r: ops.cat([r[:at], r[at + 1 :]])))
+            left = self.like(lambda r: ops.cat([r[:at], r[at + 1 :]]))
         elif i == -1:
-            self.take(self.like(lambda r: r[:-1]))
+            left = self.like(lambda r: r[:-1])
         else:
-            self.take(self.like(lambda r: r[1:] if i == 0 else ops.cat([r[:i], r[i + 1 :]])))
+            left = self.like(lambda r: r[1:] if i == 0 else ops.cat([r[:i], r[i + 1 :]]))
+        self.state = left.state
 
     def clear(self):
-        self.take(self.like(lambda r: r[:0]))
+        self.state = self.like(lambda r: r[:0]).state
 
     def reverse(self):
-        self.take(self[::-1])
+        self.state = self[::-1].state
 
     def copy(self):
         return self.like(lambda r: r)

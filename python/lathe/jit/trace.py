@@ -67,9 +67,7 @@ class Traced(Captured):
         self._engine = _lathe.Function(_name(function))
         self._number = 0  # of the trace that was made last
         self._traces = {}  # by number: _Trace
-        self._recorded = (
-            set()
-        )  # syntax trees that scripts record: of functions that call themselves, of lists that grow
+        self._recorded = set()  # syntax trees that scripts record (script_recursion, script_lists)
         self._varying = set()  # paths of numbers and functions that have been seen to change
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
