@@ -74,7 +74,7 @@ class Structures:
                 return set()
             statements, at, rest = rest
             read = read.union(*map(source.read_names, statements[at:]))
-        dead = self.env.keys() - read
+        dead = {n for n in self.env if not n.startswith(" ")} - read
         return dead & self.passing(self.loops[-1]) if self.loops else dead
 
     def ended(self, outcome):
@@ -261,9 +261,7 @@ class Structures:
         others = [i.env for i in self.session.live if i is not self]
         others += [r.state for r in self.session.recursions]
         others += [self.session.given, {"": self.session.checks}]
-        own = {n: self.env[n] for n in dead if not n.startswith(" ")}
-        if len(own) == len(self.env):
-            return Heap(self.session, others, self.env)
+        own = {n: self.env[n] for n in dead}
         live = {n: v for n, v in self.env.items() if n not in own}
         return Heap(self.session, [*others, live], own)
 
