@@ -166,16 +166,8 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
   chosen_.push_back({t, std::move(others)});
 }
 
-Tensors Tracer::memory_shared_with(const Tensor& t) const {
-  const Tensor root = root_of(t);
-  Tensors out{root};
-  for (const Chosen& c : chosen_)
-    if (same(c.tensor, root)) out.insert(out.end(), c.others.begin(), c.others.end());
-  return out;
-}
-
 void Tracer::note_picked(const Tensor& t, const Tensor& x, std::function<void(const Tensor&)> put) {
-  note_chosen(t, memory_shared_with(x));
+  note_chosen(t, {root_of(x)});
   chosen_.back().put = std::move(put);
 }
 
@@ -216,7 +208,7 @@ Tensor Tracer::aliased(const Tensor& t) {
   GradMode no_grad(false);
   Tensor a = tensor_for(v);
   a.impl()->geometry = t.geometry();
-  note_chosen(a, memory_shared_with(t));
+  note_chosen(a, {root_of(t)});
   chosen_.back().source = t;
   return a;
 }

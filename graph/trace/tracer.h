@@ -52,7 +52,8 @@ class Tracer final : public Backend {
   bool in_loop(Int e) const;
 
   static Tensor root_of(const Tensor& t) { return t.impl()->view ? t.impl()->view->base : t; }
-  /// `t` stands for what eagerly shares memory with `others`: writes that would tell are refused.
+  /// `t` stands for what eagerly shares memory with `others`, and with what those may share it
+  /// with: writes that would tell are refused.
   void note_chosen(const Tensor& t, Tensors others);
   /// Data says which elements of x these are, of which eagerly it is a view. `put`: writes a value
   /// to them.
@@ -191,8 +192,6 @@ class Tracer final : public Backend {
   void refuse_stale(const Tensor& t) const;
   Tensor detached_from(const Tensor& t) const;
   Tensor memory_of(const Tensor& t) const;
-  /// What t is a view of, or is itself, and all that this may share memory with.
-  Tensors memory_shared_with(const Tensor& t) const;
   /// Writes to where `written` was picked from, if it was.
   bool put_picked(const Tensor& written, const Tensor& value);
   /// `put`: it was written to where it was picked from.
