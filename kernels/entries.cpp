@@ -1,6 +1,6 @@
 // The entries that are built in, in order of preference, and the registry of others. Ours come
 // first wherever they are near the best, because their bits are defined; a vendor's entry is
-// reached when ours is switched off or lacks the dtype, or by a tuned table.
+// reached where ours yields to it, is switched off or lacks the dtype, or by a tuned table.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -83,6 +83,35 @@ constexpr Entry of_isa(Entry entry) {
   return entry;
 }
 
+/// Has the processor instructions that multiply numbers of bf16?
+bool multiplies_bf16() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx512bf16");  // with AMX, too
+#else
+  return false;
+#endif
+}
+
+/// A convolution with one channel to a group on one side: its sums are short, and ours reads
+/// windows for many of them at once.
+bool is_depthwise(const Query& query) {
+  const int at = query.op.schema.find("groups");
+  if (at < 0) return false;
+  const Int groups = query.args.integer(at);
+  // Of the two operands and the result, the weight is operand 1, or what role 2 computes.
+  const Shape &x = query.args.shape(0),
+              &y = query.op.role == 2 ? query.args.shape(1) : (*query.results)[0].shape;
+  return !identical(groups, Int(1)) && (identical(x[1], groups) || identical(y[1], groups));
+}
+
+/// A vendor's products of bf16 are several times as fast as ours, which widen every element, where
+/// the processor has instructions for them. These sum pairs of products and flush what is denormal,
+/// so that no formula of ours has their bits.
+bool yields_bf16(const Query& query) {
+  static const bool has = multiplies_bf16();
+  return has && query.common == DType::bf16 && !is_depthwise(query);
+}
+
 constexpr Entry cuda(std::string_view name) {
   return {.name = name,
           .kind = Kind::contract,
@@ -111,6 +140,8 @@ constexpr std::array kContract = {
           .run = own::product_run,
           .pack = own::product_pack,
           .room = own::product_room,
+          .yields = yields_bf16,
+          .yields_to = "onednn",
           .fuses = true},
     vendor("onednn.matmul"),
     vendor("onednn.conv"),

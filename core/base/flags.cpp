@@ -69,6 +69,13 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
      "-1: never. Also how many half milliseconds of work on an elementwise op of several "
      "steps, one at least, before that one is compiled. Never changes a result.",
      "", -1},
+    {Flag::numerics, "numerics", "LATHE_NUMERICS", FlagType::choice, "pinned",
+     "Which bits results may have. pinned: the same in every mode, and those of a vendor's library "
+     "and of this processor where that is much faster (products and convolutions of bfloat16). "
+     "defined: those of a "
+     "formula, on every processor, wherever there is one (linear algebra and Fourier transforms "
+     "have none).",
+     "pinned|defined"},
 }};
 
 constexpr bool rows_in_order() {

@@ -27,8 +27,9 @@ enum class Flag : uint8_t {
   rewrite_limit,
   whole_tracebacks,
   fuse_after,
+  numerics,
 };
-inline constexpr int kFlags = static_cast<int>(Flag::fuse_after) + 1;
+inline constexpr int kFlags = static_cast<int>(Flag::numerics) + 1;
 
 enum class FlagType : uint8_t {
   boolean,  // 0 or 1; also true, false, on, off, yes, no

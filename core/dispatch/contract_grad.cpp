@@ -80,6 +80,18 @@ Tensor with_one_leading_axis(const Tensor& x, size_t own) {
   return shape_ops<Tensor>::reshape(x, shape);
 }
 
+/// Of operands of bf16 whose sums were stated to be wider: the cotangent in bf16. What rounds the
+/// sums behind the op (the bias of a layer) hands on what it got as it is, and a product of
+/// operands of one dtype need convert none. Not of f16, in which a cotangent may be too large or
+/// too small.
+Tensor in_operands_dtype(Grad g, const Tensor& dy) {
+  const int stated = g.op().formula.out_dtype;
+  if (stated < 0 || g.arg(stated).tag == Tag::none) return dy;
+  const DType common = promote(g.dtype(0), g.dtype(1));
+  if (common != DType::bf16 || dy.dtype() != compute_type(common)) return dy;
+  return math_ops<Tensor>::cast(dy, common);
+}
+
 /// A trilinear form in the tensors of three roles: the cotangent of one is the form in the other
 /// two, of which that of the op's own result is `dy`.
 Tensor contraction_gradient(Grad g, int operand) {
@@ -87,7 +99,7 @@ Tensor contraction_gradient(Grad g, int operand) {
   const auto own = operand_roles(op.role);
   const int wanted = own[static_cast<size_t>(operand)];
   std::array<Tensor, 3> by_role;
-  Tensor dy = g.dy(), other = g.x(1 - operand);
+  Tensor dy = in_operands_dtype(g, g.dy()), other = g.x(1 - operand);
   if (sums_leading_axes(g, operand, other)) {
     dy = with_one_leading_axis(dy, op.formula.role(op.role).axes.size());
     const auto role = static_cast<size_t>(own[static_cast<size_t>(1 - operand)]);

@@ -95,13 +95,17 @@ Tensor convolve(const Convolution& c, int axes) {
   const Tensor input = batched ? c.input : S::unsqueeze(c.input, 0);  // args only borrow it
   absl::InlinedVector<Arg, 8> args{Arg(input), Arg(c.weight)};
   args.insert(args.end(), c.rest.begin(), c.rest.end());
-  args.push_back(Arg());
+  // f16 and bf16: the sums are rounded once, with the bias.
+  const DType common = promote(input.dtype(), c.weight.dtype()), sums = compute_type(common);
+  const bool rounds_later = c.bias.defined() && sums != common;
+  args.push_back(rounds_later ? Arg(sums) : Arg());
   Tensor y = call(c.op, absl::MakeConstSpan(args))[0];
   if (c.bias.defined()) {
     require_bias(c, y);
     Shape per_channel(static_cast<size_t>(axes) + 1, Int(1));
     per_channel[0] = Int(-1);
     y = M::add(y, S::reshape(c.bias, per_channel));
+    if (rounds_later) y = M::cast(y, promote(common, c.bias.dtype()));
   }
   return batched ? y : S::squeeze(y, {Int(0)});
 }
@@ -184,6 +188,7 @@ void add_function(Definitions& r) {
   // conv2d was the name of the contraction alone (graph/text/upgrade.cpp).
   const Extra extra{.version = axes == 2 && !transposed ? 2 : 1,
                     .places = kFunction | kFunctional,
+                    .moves = true,  // the contraction reads half precision as it is
                     .autocast = Autocast::narrow,
                     .doc = kDocs[transposed ? 1 : 0]};
   const std::string name = absl::StrCat(transposed ? "conv_transpose" : "conv", axes, "d");
@@ -245,11 +250,13 @@ void add_convolution_definitions(Definitions& r) {
       "dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
       any_convolution,
       {.places = kFunction,
+       .moves = true,
        .autocast = Autocast::narrow,
        .doc = "conv1d, conv2d, conv3d or the transposed ones, by input's rank."});
   r.composite("conv_tbc(Tensor input, Tensor weight, Tensor bias, int pad=0) -> Tensor",
               time_convolution,
               {.places = kFunction | kFunctional,
+               .moves = true,
                .autocast = Autocast::narrow,
                .doc = "conv1d of input[time, n, c] with weight[width, c, o]: time comes first."});
 }

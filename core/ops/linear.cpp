@@ -70,7 +70,8 @@ void add_linear_definitions(Definitions& r) {
              {.domain = numbers,
               .autocast = Autocast::narrow,
               .doc = "Matrix product over the last two axes; leading axes broadcast. out_dtype: of "
-                     "the sums and the result, wider than the operands' own."});
+                     "the sums and the result, wider than the operands' own. Gradients of bfloat16 "
+                     "operands are products of bfloat16 then, too."});
   r.composite(
       "matmul(Tensor input, Tensor other) -> Tensor", matmul_expansion,
       {.also = {"linalg.matmul"},

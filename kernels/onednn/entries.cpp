@@ -30,7 +30,7 @@ constexpr PluginEntry kEntries[] = {
     {"onednn.matmul", matmul_accepts, matmul_prepare, matmul_run},
     {"onednn.conv", conv_accepts, conv_prepare, conv_run},
 };
-PluginApi g_api{kPluginAbi, "", kEntries, 2};
+PluginApi g_api{kPluginAbi, "", kEntries, std::size(kEntries)};
 char g_version[32];
 
 }  // namespace

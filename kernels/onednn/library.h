@@ -68,6 +68,17 @@ inline dnnl::memory::data_type type_of(DType d) {
   return d == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
+/// What `make` gives; null where oneDNN has no implementation.
+template <class F>
+PreparedRef if_possible(const F& make) {
+  try {
+    return make();
+  } catch (const dnnl::error& e) {
+    if (e.status != dnnl_unimplemented) throw;
+    return nullptr;
+  }
+}
+
 // The entries, by what they run.
 Verdict matmul_accepts(const Query& query);
 PreparedRef matmul_prepare(const Problem& problem);

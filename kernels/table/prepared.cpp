@@ -72,10 +72,17 @@ bool make_key(const Call& call, absl::Span<const Operand> in, const Operand& out
 }
 
 PreparedCall prepare(const Call& call, absl::Span<const Operand> in, const Operand& out) {
+  const Query query = make_query(call.op, call.args, call.types);
+  const Problem problem{call.op, call.args, in, out, accumulator_of(call)};
   PreparedCall made;
-  made.entry = &choose_entry(make_query(call.op, call.args, call.types));
+  made.entry = &choose_entry(query);
   LATHE_CHECK(made.entry->prepare != nullptr);
-  made.plan = made.entry->prepare(*made.entry, {call.op, call.args, in, out, accumulator_of(call)});
+  made.plan = made.entry->prepare(*made.entry, problem);
+  if (made.plan != nullptr) return made;
+  made.entry = find_entry(query, made.entry);
+  LATHE_CHECK(made.entry != nullptr);
+  made.plan = made.entry->prepare(*made.entry, problem);
+  LATHE_CHECK(made.plan != nullptr);
   return made;
 }
 

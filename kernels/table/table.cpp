@@ -53,6 +53,8 @@ std::string_view sentence(Reason reason) {
       return "only moves elements";
     case Reason::declined:
       return "declines";
+    case Reason::numerics:
+      return "the flag numerics asks for defined bits";
   }
   return "";
 }
@@ -111,14 +113,14 @@ struct TableFile {
 std::atomic<const TableFile*> g_table{nullptr};
 std::atomic<bool> g_queried{false};
 
-/// Which entries are switched off, worked out again when a flag changes.
-struct Disabled {
+/// What a flag says about entries, worked out again when a flag changes.
+struct Known {
   uint64_t revision = 0;
   bool any = false;
 };
 
 bool is_disabled(const Entry& entry) {
-  static thread_local Disabled t_known;
+  static thread_local Known t_known;
   uint64_t now = flags_revision();
   if (t_known.revision != now + 1) {
     t_known.any = !flag_text(Flag::disabled).empty();
@@ -128,8 +130,23 @@ bool is_disabled(const Entry& entry) {
   return flag_has(Flag::disabled, entry.name) || flag_has(Flag::disabled, entry.vendor());
 }
 
+/// Whether results are to have defined bits where there is an entry that gives them.
+bool wants_defined() {
+  static thread_local Known t_known;
+  if (uint64_t now = flags_revision(); t_known.revision != now + 1) {
+    t_known.any = flag_text(Flag::numerics) == "defined";
+    t_known.revision = now + 1;
+  }
+  return t_known.any;
+}
+
 Verdict judge(const Entry& entry, const Query& query) {
   if (is_disabled(entry)) return Verdict::no(Reason::disabled, flag_text(Flag::disabled));
+  if (entry.bits != Bits::defined && wants_defined())
+    for (const Entry* other : entries(query.op.kind))
+      if (other->bits == Bits::defined && !is_disabled(*other) &&
+          other->accepts(*other, query).accepted())
+        return Verdict::no(Reason::numerics, std::string(name(entry.bits)));
   return entry.accepts(entry, query);
 }
 
@@ -138,6 +155,8 @@ bool may_fit(const TableRule& r, const Query& query, int64_t terms) {
   return r.op == query.op.name() && r.dtype == query.common &&
          (terms < 0 || (terms >= r.least && terms <= r.most));
 }
+
+constexpr std::string_view kReference = "reference";
 
 /// The table file's rule for this query, if its entry accepts: the first that may fit.
 const TableRule* rule_for(const Query& query, int64_t terms) {
@@ -152,8 +171,6 @@ const TableRule* tuned(const Query& query) {
   int64_t terms = query.terms();
   return terms < 0 ? nullptr : rule_for(query, terms);
 }
-
-constexpr std::string_view kReference = "reference";
 
 /// The query's dtypes as errors name them: "float32, int64 -> float32".
 std::string dtypes_text(const Query& query) {
@@ -183,17 +200,27 @@ std::string rule_text(const TableRule& rule) {
 
 }  // namespace
 
-const Entry* find_entry(const Query& query) {
-  if (const TableRule* rule = tuned(query)) return rule->entry;
-  for (const Entry* entry : entries(query.op.kind))
-    if (judge(*entry, query).accepted()) return entry;
-  return nullptr;
+const Entry* find_entry(const Query& query, const Entry* but) {
+  if (const TableRule* rule = tuned(query); rule != nullptr && rule->entry != but)
+    return rule->entry;
+  const Entry* yielding = nullptr;  // to a vendor's behind it
+  for (const Entry* entry : entries(query.op.kind)) {
+    if (entry == but || !judge(*entry, query).accepted()) continue;
+    if (yielding != nullptr && entry->vendor() == yielding->yields_to) return entry;
+    if (yielding != nullptr) continue;
+    if (entry->yields == nullptr || !entry->yields(query)) return entry;
+    yielding = entry;
+  }
+  return yielding;
 }
 
 Bits promised_bits(const Query& query) {
   const Entry* found = find_entry(query);
   if (found == nullptr) return Bits::free;
   Bits least = found->bits;
+  // Flags that change later may give it to a vendor: what was made by then is not made anew.
+  for (const Entry* entry : entries(query.op.kind))
+    if (entry->yields != nullptr && entry->yields(query)) least = std::max(least, Bits::pinned);
   const TableFile* table = g_table.load(std::memory_order_acquire);
   if (table == nullptr || query.op.kind != Kind::contract || query.terms() >= 0) return least;
   for (const TableRule& r : table->rules)
@@ -238,13 +265,9 @@ Verdict usable(const Entry& entry) {
 std::vector<Explained> explain(const Query& query) {
   std::vector<Explained> all;
   const TableRule* rule = tuned(query);
-  const Entry* chosen = rule == nullptr ? nullptr : rule->entry;
-  for (const Entry* entry : entries(query.op.kind)) {
-    Verdict verdict = judge(*entry, query);
-    if (chosen == nullptr && verdict.accepted()) chosen = entry;
-    all.push_back({entry, std::move(verdict), false});
-  }
-  for (Explained& e : all) e.chosen = e.entry == chosen;
+  const Entry* chosen = rule == nullptr ? find_entry(query) : rule->entry;
+  for (const Entry* entry : entries(query.op.kind))
+    all.push_back({entry, judge(*entry, query), entry == chosen});
   return all;
 }
 

@@ -48,8 +48,9 @@ enum class Reason : uint8_t {
   not_compiled,   // making its machine code failed
   no_arithmetic,  // of a kernel that only moves elements: nothing to compile
   declined,       // a registered entry's own words
+  numerics,       // the flag `numerics` asks for defined bits, which another entry gives
 };
-inline constexpr int kReasons = static_cast<int>(Reason::declined) + 1;
+inline constexpr int kReasons = static_cast<int>(Reason::numerics) + 1;
 std::string_view sentence(Reason reason);
 
 class Verdict {
@@ -151,6 +152,7 @@ struct Entry {
   Bits bits;
   Verdict (*accepts)(const Entry&, const Query&);
   // Contractions, and reductions to one result: work of before the first run, and a run.
+  /// Null: it cannot do this one after all, and the entry that would be chosen without it is asked.
   PreparedRef (*prepare)(const Entry&, const Problem&) = nullptr;
   void (*run)(const Entry&, const Prepared&, const Launch&) = nullptr;
   /// Operand 0 or 1 for all runs of this plan, which then read nothing else of it: `known` (of this
@@ -167,6 +169,10 @@ struct Entry {
   size_t (*call_room)(const Call&) = nullptr;
   /// Whether it can be used at all, whatever the call; null: it can.
   Verdict (*usable)(const Entry&) = nullptr;
+  /// Whether the entry of this vendor that stands behind this one, if it accepts, is much faster
+  /// here: then that one is chosen, unless the flag `numerics` asks for defined bits. Null: never.
+  bool (*yields)(const Query&) = nullptr;
+  std::string_view yields_to = {};
   bool fuses = false;           // contractions: run heeds the launch's epilogue
   const void* state = nullptr;  // of whoever registered it
 
@@ -191,8 +197,8 @@ void register_entry(const Entry& entry, std::string_view before = {});
 /// of its results, if there is one.
 const Entry* claiming_entry(const Op& op, Args args, Types& types);
 
-/// The entry that runs this query; null: none accepts.
-const Entry* find_entry(const Query& query);
+/// The entry that runs this query, `but` left out; null: none accepts.
+const Entry* find_entry(const Query& query, const Entry* but = nullptr);
 /// The least that results promise, whatever reduced extents are that the query leaves open: rules
 /// of the table file may give these to another entry. free: none accepts.
 Bits promised_bits(const Query& query);

@@ -106,3 +106,24 @@ def test_a_dtype_that_is_asked_for_is_given(op, wide):
     got = getattr(lt, op)(x, **arguments, dtype=getattr(lt, wide))
     assert got.dtype is getattr(lt, wide)
     assert lt.equal(got, getattr(lt, op)(x.to(got.dtype), **arguments))
+
+
+def test_forms_of_one_convolution_agree_in_bfloat16():
+    lt.manual_seed(3)
+    x, w = lt.randn(2, 4, 9).bfloat16(), lt.randn(6, 4, 3).bfloat16()
+    b = lt.randn(6).bfloat16()
+    want = lt.conv1d(x, w, b, padding=1)
+    same = lt.convolution(x, w, b, [1], [1], [1], False, [0], 1)
+    by_time = lt.conv_tbc(x.permute(2, 0, 1), w.permute(2, 1, 0), b, 1).permute(1, 2, 0)
+    assert lt.equal(want, same) and lt.equal(want, by_time)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_gradients_of_sums_that_are_kept_wider(dtype):
+    """A cotangent of f16's sums in f32 may be what f16 cannot hold."""
+    kind = getattr(lt, dtype)
+    a = (lt.ones(2, 3) * 1e-3).to(kind).requires_grad_()
+    b = (lt.ones(3, 2) * 1e-3).to(kind).requires_grad_()
+    (lt.mm(a, b, out_dtype=lt.float32) * 1e5).sum().backward()
+    want = 2 * 1e5 * b[0, 0].item()
+    assert a.grad.dtype == kind and abs(a.grad[0, 0].item() / want - 1) < 1e-2

@@ -136,6 +136,24 @@ def test_reason_op():
     assert convolution["onednn.matmul"][1] == "does not know this op (convolution2d)"
 
 
+def test_reason_numerics(flag):
+    """A vendor's products are passed over where defined bits are asked for; in bfloat16, which a
+    processor may multiply, that decides who computes."""
+    before, _ = choices_for("mm", layer, *arguments())
+    flag("numerics", "defined")
+    after, _ = choices_for("mm", layer, *arguments())
+    assert before["onednn.matmul"][1].startswith("usable")
+    assert after["onednn.matmul"][1] == "the flag numerics asks for defined bits (pinned)"
+    halves = [t.bfloat16() for t in (lt.randn(3, 40), lt.randn(40, 5))]
+    product = lt.trace(lambda x, w: x @ w)
+    ours = product(*halves)
+    assert "own.gemm (defined): chosen" in product.explain(verbose=True)
+    flag("numerics", "pinned")
+    fast = lt.trace(lambda x, w: x @ w)
+    assert lt.equal(fast(*halves), halves[0] @ halves[1])
+    assert lt.allclose(fast(*halves).float(), ours.float(), rtol=1e-2, atol=1e-2)
+
+
 def test_reason_dtype():
     floats, _ = choices_for("mm", layer, *arguments())
     assert floats["eigen.gemm"][1].startswith("usable")
@@ -502,6 +520,7 @@ FLIPPED_BY = {
     ),
     "does not run on this device": test_reason_device,
     "does not know this op": test_reason_op,
+    "the flag numerics asks for defined bits": test_reason_numerics,
     "lacks this dtype": test_reason_dtype,
     "lacks this rank": test_reason_rank,
     "not chosen at this reduced extent": test_reason_extent,
