@@ -63,12 +63,13 @@ class Lister {
       return;
     }
     std::vector<int> in = s.in;
+    if (s.extends) in.erase(in.begin());  // a fill that is no step
     const bool in_place = !product_.empty();
     std::erase_if(in, [&](int slot) {
       return std::find(product_.begin(), product_.end(), slot) != product_.end();
     });
     product_.clear();
-    std::string text = what_runs(s);
+    std::string text = s.rows ? what_runs(s) : what_runs(*s.node);
     if (!in.empty()) absl::StrAppend(&text, "  in ", buffers(in));
     if (in_place) {
       std::vector<int> others = s.out;
@@ -81,7 +82,12 @@ class Lister {
       absl::StrAppend(&text, "  view b", s.out[0]);
     else if (!s.out.empty())
       absl::StrAppend(&text, "  out ", buffers(s.out));
-    if (s.over) absl::StrAppend(&text, " over b", s.in[0]);
+    if (s.over && !s.extends) absl::StrAppend(&text, " over b", s.in[0]);
+    if (s.extends) absl::StrAppend(&text, " behind b", s.in[1]);
+    if (s.blank) absl::StrAppend(&text, " unfilled");
+    if (s.panels) absl::StrAppend(&text, " in panels");
+    for (size_t k = 0; k < s.shared.size(); ++k)
+      if (s.shared[k].number >= 0) absl::StrAppend(&text, " packs b", s.in[k], " once");
     for (int block : s.arena)
       if (block >= 0) absl::StrAppend(&text, " at a", block);
     if (s.node->site().known()) absl::StrAppend(&text, "    # ", to_string(s.node->site()));

@@ -2,6 +2,7 @@
 // class, its figures, and why not another.
 #include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
@@ -424,8 +425,11 @@ std::string Program::own_explain(ir::Detail detail) const {
   int number = 0;
   if (detail == ir::Detail::brief)
     out = listed(steps_);
-  else
+  else {
+    for (const auto& [pass, count] : changes_)
+      absl::StrAppend(&out, absl::StrFormat("%-16s %d changes\n", pass, count));
     explain_steps(steps_, out, number);
+  }
   const std::lock_guard hold(mutex_);
   if (peak_.bytes > 0)
     absl::StrAppend(&out, "intermediates: ", peak_.bytes, " bytes in the largest call, of which ",

@@ -101,6 +101,8 @@ class Program {
   };
   std::vector<NodeKernel> node_kernels() const;
   int kernels() const;
+  /// How many changes each pass over the plan made (plan/plan.h), functions included.
+  std::map<std::string, int, std::less<>> changes() const;
   /// Steps that a run has to start: calls and kernels, without views and numbers.
   int launches() const;
   /// Compiles every kernel now; what could not be, and why.
@@ -161,6 +163,7 @@ class Program {
   std::vector<ArenaBlock> arena_;
   std::vector<int> loose_;  // slots that hold something of one call only
   int shared_operands_ = 0;
+  std::map<std::string, int, std::less<>> changes_;  // of its own plan
   /// That of the first tensor among the inputs; what lies on another has memory of its own.
   Device arena_device() const;
   mutable PackedOperands packed_;

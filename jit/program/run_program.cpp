@@ -83,6 +83,13 @@ int Program::kernels() const {
   return count;
 }
 
+std::map<std::string, int, std::less<>> Program::changes() const {
+  std::map<std::string, int, std::less<>> all = changes_;
+  for (const auto& [name, program] : functions_)
+    for (const auto& [pass, count] : program->changes_) all[pass] += count;
+  return all;
+}
+
 int Program::launches() const {
   return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [](const Step& s) {
     const bool number = s.kind == Step::Kind::op && s.types.size() != s.node->out().size();

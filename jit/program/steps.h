@@ -116,48 +116,14 @@ inline bool is_view(const Step& s) {
   return s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
 }
 
-/// Joins steps of a block of `graph` into row groups, in place; gives the kernels of the steps that
-/// are in one.
-using Unused = absl::flat_hash_set<const ElementKernel*>;
-Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
-
-/// Puts the steps around which products may be computed some rows at a time into those products;
-/// see panels.cpp.
-void join_panels(std::vector<Step>& steps, const ir::Graph& graph);
-
 using Slots = absl::flat_hash_set<int>;
 inline bool all_in(const std::vector<int>& some, const Slots& slots) {
   return std::all_of(some.begin(), some.end(), [&](int k) { return slots.contains(k); });
 }
 
-/// Says of the steps, and of those in their blocks, which are `blank`. `scope`: what the graph
-/// states about sizes.
-void find_blanks(std::vector<Step>& steps, const SymScope& scope);
-
-/// Says of the steps inside of blocks which `extend` an operand, and leaves out what they write to.
-/// Their lifetimes are planned.
-void find_extensions(std::vector<Step>& steps, const SymScope& scope);
-
 /// Which value operand k of a contraction is, and as what its op reads it: steps of one name are
 /// given the same packed form (each step of an unrolled recurrent network).
 std::string packed_name(const Step& step, size_t operand);
-/// Says of the steps and of those in their blocks, in their final order, what of `shared` there is;
-/// gives how many such operands there are.
-int share_operands(std::vector<Step>& steps);
-
-/// Those of `slots` that one operand of one step reads, as what lasts and outside of blocks, and
-/// nothing else does.
-Slots read_by_one(const std::vector<Step>& steps, const Slots& slots);
-
-/// Is the result the first operand but for some elements, which nothing else of the step reads?
-bool writes_some(const Step& s);
-/// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`
-/// there is. `stays`: slots that outlive the steps.
-void plan_lifetimes(std::vector<Step>& steps, const Slots& stays);
-/// Puts the steps of a block that write some elements of a value behind those that read it as it
-/// was, so that it ends there.
-void put_writes_off(std::vector<Step>& steps, const ir::Graph& graph);
-
 /// Calls f on what the step runs in panels, on it and on its epilogue.
 template <class S, class F>
 void each_part(S& step, const F& f) {
@@ -196,33 +162,6 @@ struct ArenaBlock {
   int first = 0, last = 0;
   bool settled = false;  // see Step
 };
-
-/// What of the steps lies where it lies for all calls with the same sizes.
-struct ArenaPlan {
-  std::vector<ArenaBlock> blocks;
-  Slots fixed;  // constants, what is in the arena, and views of both
-};
-/// Gives results places in the arena, which is on `device`, and says of the steps what of `arena`,
-/// `replaced`, `settled` and `fixed` there is. `dynamic`: only running gives the symbol a value.
-ArenaPlan plan_arena(std::vector<Step>& steps, const ir::Graph& graph, const Slots& constants,
-                     Device device, absl::FunctionRef<bool(uint32_t)> dynamic);
-
-/// Kinds whose kernels write result 0 where they are told to (Call::into).
-bool writes_into(const Op& op);
-/// Which value's memory a value's elements lie in.
-const ir::Value* root_of(const ir::Value* v);
-/// Does the kernel read such inputs only where it writes a result, so that this may lie there?
-template <class Such>
-bool reads_only_where_it_writes(const Step& s, size_t result, Such such) {
-  const std::vector<int>& tensors = s.kernel->tensors();
-  for (size_t k = 0; k < tensors.size(); ++k) {
-    auto i = static_cast<size_t>(tensors[k]);
-    if (such(s.node->in(tensors[k])) &&
-        !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k, result)))
-      return false;
-  }
-  return true;
-}
 
 /// One of the two products of a step with panels, of some rows of one batch.
 struct PanelProduct {

@@ -115,7 +115,7 @@ FAULTS = [
         "in place: the tape does not see a write to what it tracks",
     ),
     Fault(
-        "jit/program/plan.cpp",
+        "jit/plan/planner.cpp",
         "if (auto it = geometry_.find(v); it != geometry_.end()) g = it->second;",
         "if (const TensorType* t = v->type().tensor()) g = Geometry::contiguous(t->shape);",
         "layout: a kernel takes a view's elements to lie in order",
@@ -127,13 +127,13 @@ FAULTS = [
         "layout: a strided input is read as if it were row-major",
     ),
     Fault(
-        "jit/program/arena.cpp",
+        "jit/plan/arena.cpp",
         "std::max(last[v], at), by_sizes});",
         "at, by_sizes});",
         "memory plan: an intermediate lives for one step only",
     ),
     Fault(
-        "jit/program/arena.cpp",
+        "jit/plan/arena.cpp",
         "for (const Value* v : n.in()) last[root_of(v)] = std::max(last[root_of(v)], at);",
         "for (const Value* v : n.in()) last[v] = std::max(last[v], at);",
         "memory plan: a view does not keep what it shows",

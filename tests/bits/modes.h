@@ -3,10 +3,10 @@
 // Eager, as the definitions stand, on one thread is what the others are held against: eager on 2, 3
 // and 8 threads and on every instruction set; the traced graph node by node, as captured,
 // rewritten, and after a way through text; the planned program on its own choice of engine, by the
-// SIMD interpreter only, on generated code only; the program read back from the bytes of a file; a
-// traced function with its guards, on these sizes and on others; and the tape's gradients against
-// those of `differentiate`. In every second program the composites are taken whole by a table
-// entry, but for the first run.
+// SIMD interpreter only, on generated code only, without passes over the plan and with some; the
+// program read back from the bytes of a file; a traced function with its guards, on these sizes and
+// on others; and the tape's gradients against those of `differentiate`. In every second program the
+// composites are taken whole by a table entry, but for the first run.
 #pragma once
 
 #include <optional>

@@ -5,11 +5,7 @@
 // Beside the text, the bits: input and output give the same results on the same data.
 #include <absl/strings/match.h>
 #include <absl/strings/str_split.h>
-#include <absl/strings/strip.h>
 #include <gtest/gtest.h>
-
-#include <fstream>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
@@ -19,81 +15,21 @@
 #include "graph/rewrite/rule.h"
 #include "graph/trace/interpret.h"
 #include "kernels/executor.h"
+#include "tests/ir/graph_files.h"
 
 namespace lathe::ir {
 namespace {
 
-std::string read_file(std::string_view pass) {
-  std::ifstream in(absl::StrCat(LATHE_SOURCE_DIR "/tests/ir/", pass, ".txt"));
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-std::string without_comments(std::string_view text) {
-  std::string out;
-  for (std::string_view line : absl::StrSplit(text, '\n'))
-    if (!absl::StartsWith(line, "#") && !absl::StripAsciiWhitespace(line).empty())
-      absl::StrAppend(&out, line, "\n");
-  return out;
-}
-
-/// Data for every input: each size as hinted; integers small, floats of both signs.
-Data inputs_for(const Graph& g) {
-  Data out;
-  for (const Value* v : g.inputs()) {
-    const TensorType& t = v->tensor();
-    Shape shape;
-    for (Int size : t.shape)
-      shape.push_back(substitute(size, [&](uint32_t k) { return Int(g.symbols()[k].hint); }));
-    Tensor x = empty({t.dtype, shape, {}});
-    auto bytes = static_cast<size_t>(x.numel().value()) * size_of(t.dtype);
-    for (size_t i = 0; i < bytes / size_of(t.dtype); ++i) {
-      double value = (static_cast<int>(i * 7 + 3) % 11 - 5) / (is_floating(t.dtype) ? 4.0 : 1.0);
-      std::byte* at = x.mutable_data() + i * size_of(t.dtype);
-      float f = static_cast<float>(value);
-      uint16_t h = f32_to_f16(f);
-      auto i64 = static_cast<int64_t>(value);
-      auto i8 = static_cast<int8_t>(value);
-      bool b = value > 0;
-      switch (t.dtype) {
-        case DType::f32:
-          std::memcpy(at, &f, 4);
-          break;
-        case DType::f16:
-          std::memcpy(at, &h, 2);
-          break;
-        case DType::i64:
-          std::memcpy(at, &i64, 8);
-          break;
-        case DType::i8:
-          std::memcpy(at, &i8, 1);
-          break;
-        case DType::bool_:
-          std::memcpy(at, &b, 1);
-          break;
-        default:
-          ADD_FAILURE() << "no data for " << to_string(Type(t));
-      }
-    }
-    out.emplace_back(x);
-  }
-  return out;
-}
+using test::inputs_for;
+using test::read_graphs;
+using test::without_comments;
 
 std::string bytes_of(const Graph& g) {
-  std::string out;
   try {
-    for (const Datum& d : interpret(g, inputs_for(g))) {
-      const Tensor& t = d.tensor();
-      if (g.body().first() != nullptr && t.data() != nullptr)
-        out.append(reinterpret_cast<const char*>(t.data()),
-                   static_cast<size_t>(t.numel().value()) * size_of(t.dtype()));
-    }
+    return test::bytes_of(interpret(g, inputs_for(g)));
   } catch (const Error& e) {
     return e.what();
   }
-  return out;
 }
 
 class Golden : public testing::TestWithParam<std::string_view> {
@@ -103,7 +39,7 @@ class Golden : public testing::TestWithParam<std::string_view> {
 
 TEST_P(Golden, File) {
   if (GetParam() == "fold_batch_norm") return;  // approximate: tested by value below
-  std::string file = read_file(GetParam());
+  std::string file = read_graphs("ir", GetParam());
   ASSERT_FALSE(file.empty()) << "tests/ir/" << GetParam() << ".txt is missing";
   for (std::string_view test : absl::StrSplit(file, "====\n")) {
     std::vector<std::string_view> halves = absl::StrSplit(test, "---\n");

@@ -1,6 +1,6 @@
-// From a graph to steps: slots, kernels, and which of them run as one. Where what they make lies is
-// planned in arena.cpp.
+// From a graph to steps: slots, kernels, and views that are no steps. Then the passes.
 #include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
 #include "include/lathe/ops/math.h"
-#include "jit/program/steps.h"
+#include "jit/plan/plan.h"
 
 namespace lathe::jit {
 
@@ -26,16 +26,17 @@ class Planner {
     for (Value* v : p_.graph_.inputs()) p_.input_slots_.push_back(slot(v));
     find_geometry(p_.graph_.body());
     block(p_.graph_.body(), p_.steps_);
-    fuse(p_.steps_);
-    std::erase_if(p_.steps_, [](const Step& s) { return s.elided; });
-    join_panels(p_.steps_, p_.graph_);
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
     for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
     find_made();
+    const PlanScope scope{p_.graph_, geometry_, **scope_, rewrites_, p_.shared_operands_};
+    run_plan_passes(p_.steps_, PlanPass::Turn::early, scope);
+    std::erase_if(p_.steps_, [](const Step& s) { return s.elided; });
     find_tail();
-    find_blanks(p_.steps_, **scope_);
-    plan_memory();
+    keep_kernels();
+    plan_memory(scope);
+    p_.changes_ = rewrites_.fired();
   }
 
  private:
@@ -214,8 +215,10 @@ class Planner {
                 keeps_dtype(n) && n.in(0)->tensor().device.kind == DeviceKind::cpu &&
                 std::none_of(p_.sources_.begin(), p_.sources_.end(),
                              [&](const ir::SymbolSource& s) { return s.value == n.out(0); });
-    bool is = view && std::all_of(n.out(0)->uses().begin(), n.out(0)->uses().end(),
-                                  [&](const ir::Use& u) { return reads_addresses(*u.node); });
+    bool is = view &&
+              std::all_of(n.out(0)->uses().begin(), n.out(0)->uses().end(),
+                          [&](const ir::Use& u) { return reads_addresses(*u.node); }) &&
+              rewrites_.allow(kElideViews);
     return unmade_[&n] = is;
   }
 
@@ -307,64 +310,29 @@ class Planner {
       inner.block = b;
       for (const Value* v : b->parameters()) inner.parameters.push_back(slot(v));
       block(*b, inner.steps);
-      fuse(inner.steps);
-      put_writes_off(inner.steps, p_.graph_);
       for (const Value* v : b->yields()) inner.yields.push_back(slot(v));
       s.blocks.push_back(std::move(inner));
     }
   }
 
-  // ── steps that run as one ──
+  // ── kernels ──
 
-  void fuse(std::vector<Step>& steps) {
-    join_epilogues(steps);
-    const Unused unused = group_rows(steps, geometry_, p_.graph_);
-    std::erase_if(p_.kernels_, [&](const auto& k) { return unused.contains(k.get()); });
-    for (const Step& s : steps)
-      if (s.rows) p_.row_kernels_.push_back(&s.rows->kernel);
+  /// Only those that steps run: others went into a kernel of rows.
+  void keep_kernels() {
+    absl::flat_hash_set<const ElementKernel*> run;
+    find_kernels(p_.steps_, run);
+    std::erase_if(p_.kernels_, [&](const auto& k) { return !run.contains(k.get()); });
   }
 
-  /// A kernel that alone reads a contraction, element by element, runs on its results while they
-  /// are hot.
-  void join_epilogues(std::vector<Step>& steps) {
-    absl::flat_hash_map<const Node*, size_t> at;
-    for (size_t i = 0; i < steps.size(); ++i)
-      if (is_contraction(steps[i])) at[steps[i].node] = i;
-    std::vector<bool> gone(steps.size());
-    for (size_t i = 0; i < steps.size(); ++i) {
-      Step& s = steps[i];
-      if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty()) continue;
-      for (const Value* v : s.node->in()) {
-        auto it = v->node() == nullptr ? at.end() : at.find(v->node());
-        if (it == at.end() || steps[it->second].node == nullptr) continue;
-        bool alone = identical(v->tensor().shape, s.types[0].shape) &&
-                     std::all_of(v->uses().begin(), v->uses().end(),
-                                 [&](const ir::Use& u) { return u.node == s.node; });
-        if (!alone) continue;
-        Step joined = std::move(steps[it->second]);
-        gone[it->second] = true;
-        joined.epilogue = std::make_unique<Step>(std::move(s));
-        at.erase(it);
-        s = std::move(joined);
-        break;
-      }
+  void find_kernels(const std::vector<Step>& steps,
+                    absl::flat_hash_set<const ElementKernel*>& run) {
+    for (const Step& s : steps) {
+      each_part(s, [&](const Step& part) {
+        if (part.kernel != nullptr) run.insert(part.kernel);
+        if (part.rows) p_.row_kernels_.push_back(&part.rows->kernel);
+      });
+      for (const Step::Inner& inner : s.blocks) find_kernels(inner.steps, run);
     }
-    size_t next = 0;
-    for (size_t i = 0; i < steps.size(); ++i)
-      if (!gone[i]) {
-        if (next != i) steps[next] = std::move(steps[i]);
-        ++next;
-      }
-    steps.resize(next);
-  }
-
-  static bool is_contraction(const Step& s) {
-    return s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() &&
-           s.node->op()->kind == Kind::contract && s.types.size() == 1 &&
-           std::all_of(s.node->in().begin(), s.node->in().end(), [&](const Value* v) {
-             return v->type().tensor() != nullptr &&
-                    v->tensor().dtype == s.node->in(0)->tensor().dtype;
-           });
   }
 
   // ── results ──
@@ -381,70 +349,24 @@ class Planner {
 
   // ── writes in place ──
 
-  /// Steps that replace inputs, element by element, and make nothing else but results: the updates
-  /// of a step of training. No step reads what they make, so they are put at the end. They run when
-  /// all results have a place, and write where the input lies.
+  /// Where the steps begin that replace_inputs put at the end.
   void find_tail() {
-    std::vector<Step>& steps = p_.steps_;
-    p_.tail_ = steps.size();
     p_.replaced_.resize(p_.written_.size());
-    for (size_t i = steps.size(); i-- > 0;) {
-      std::vector<int> writes = replaced_by(steps[i]);
-      if (writes.empty()) continue;
-      for (int write : writes)
+    p_.tail_ = p_.steps_.size();
+    while (p_.tail_ > 0 && !p_.steps_[p_.tail_ - 1].replaces.empty()) --p_.tail_;
+    for (const Step& s : p_.steps_)
+      for (int write : s.replaces)
         if (write >= 0) p_.replaced_[static_cast<size_t>(write)] = true;
-      steps[i].replaces = std::move(writes);
-      // Behind what is no such step, before those found so far.
-      const auto at = [&](size_t k) { return steps.begin() + static_cast<ptrdiff_t>(k); };
-      std::rotate(at(i), at(i + 1), at(p_.tail_));
-      --p_.tail_;
-    }
-  }
-
-  /// Which writes this step, which is to run just before the tail, computes the values of, by
-  /// result; none: some result is for none, or may not lie where the input lies.
-  std::vector<int> replaced_by(const Step& s) const {
-    if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty() ||
-        s.kernel->loops().facts.has_checks)
-      return {};
-    std::vector<int> writes;
-    for (size_t k = 0; k < s.types.size(); ++k) {
-      writes.push_back(replaced_by(s, k));
-      if (writes.back() == kNone) return {};
-    }
-    const bool any = std::any_of(writes.begin(), writes.end(), [](int w) { return w >= 0; });
-    return any ? writes : std::vector<int>();
-  }
-
-  static constexpr int kNone = -1;
-  int replaced_by(const Step& s, size_t k) const {
-    const Value* made = s.node->out(k);
-    const auto& yields = p_.graph_.body().yields();
-    size_t outputs = yields.size() - p_.written_.size();
-    auto at = static_cast<size_t>(std::find(yields.begin(), yields.end(), made) - yields.begin());
-    if (made->uses().size() != 1 || at == yields.size()) return kNone;
-    if (at < outputs) return Step::kGivenBack;
-    const Value* input = p_.graph_.inputs()[p_.written_[at - outputs]];
-    const TensorType &from = made->tensor(), &to = input->tensor();
-    bool fits = from.dtype == to.dtype && from.device == to.device &&
-                to.device.kind == DeviceKind::cpu &&
-                identical(from.shape, geometry_.at(input).shape);
-    auto is_root = [&](const Value* v) { return root_of(v) == input; };
-    if (!fits || std::any_of(yields.begin(), yields.end(), is_root)) return kNone;
-    for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
-      if (std::any_of(p_.steps_[i].node->in().begin(), p_.steps_[i].node->in().end(), is_root))
-        return kNone;
-    return reads_only_where_it_writes(s, k, is_root) ? static_cast<int>(at - outputs) : kNone;
   }
 
   // ── memory ──
 
   /// Values that may move live until their last reader has run; inputs, results, and views of what
   /// outlives the steps stay.
-  void plan_memory() {
+  void plan_memory(const PlanScope& scope) {
     Slots constants;
     for (const auto& [slot, value] : p_.constants_) constants.insert(slot);
-    ArenaPlan arena = plan_arena(p_.steps_, p_.graph_, constants, p_.arena_device(),
+    ArenaPlan arena = plan_arena(p_.steps_, scope, constants, p_.arena_device(),
                                  [&](uint32_t k) { return dynamic_symbol(k); });
     p_.arena_ = std::move(arena.blocks);
     for (int slot = 0; slot < p_.slots_; ++slot)
@@ -457,8 +379,19 @@ class Planner {
     for (int slot : p_.result_slots_) constants.erase(slot);
     if (p_.root_ == &p_) p_.packed_only_ = read_by_one(p_.steps_, constants);
     plan_lifetimes(p_.steps_, stays);
-    find_extensions(p_.steps_, **scope_);
-    p_.shared_operands_ = share_operands(p_.steps_);
+    run_plan_passes(p_.steps_, PlanPass::Turn::lifetimes_known, scope);
+    verify();
+  }
+
+  /// As the IR is after its passes: a plan that is wrong should not run.
+  void verify() {
+    Slots given(p_.input_slots_.begin(), p_.input_slots_.end());
+    for (const auto& [slot, value] : p_.constants_) given.insert(slot);
+    std::vector<int> written;
+    for (size_t input : p_.written_) written.push_back(p_.input_slots_[input]);
+    const std::string wrong = verify_plan(p_.steps_, given, p_.result_slots_, written);
+    if (!wrong.empty())
+      LATHE_INTERNAL(absl::StrCat("a plan is wrong: ", wrong, "\n", p_.instructions()));
   }
 
   Program& p_;
@@ -468,6 +401,7 @@ class Planner {
   mutable absl::flat_hash_map<const Node*, bool> unmade_;
   mutable absl::flat_hash_map<const Value*, const Value*> made_;  // what made() found
   std::vector<bool> static_symbols_;
+  mutable ir::Rewrites rewrites_;
   int next_slot_ = 0;
 };
 

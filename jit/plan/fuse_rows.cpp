@@ -23,7 +23,7 @@
 #include "core/base/error.h"
 #include "core/infer/rules.h"
 #include "graph/ir/arguments.h"
-#include "jit/program/steps.h"
+#include "jit/plan/plan.h"
 #include "kernels/problem/bodies.h"
 
 namespace lathe::jit {
@@ -97,11 +97,14 @@ struct Group {
 
 class Grouping {
  public:
-  Grouping(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph,
-           Along along)
-      : steps_(steps), geometry_(geometry), graph_(graph), along_(along) {}
+  Grouping(std::vector<Step>& steps, const PlanScope& scope, Along along)
+      : steps_(steps),
+        geometry_(scope.geometry),
+        graph_(scope.graph),
+        rewrites_(scope.rewrites),
+        along_(along) {}
 
-  Unused run() {
+  void run() {
     for (const Step& s : steps_) {
       const std::optional<Reduction> r = reduction_of(s);
       // Where a graph has not been rewritten equal sizes may have different names.
@@ -116,7 +119,6 @@ class Grouping {
     for (size_t i = 0; i < steps_.size(); ++i)
       if (sums_[i] && !in_a_group(i)) add_sum(i);
     rebuild();
-    return std::move(unused_);
   }
 
  private:
@@ -406,7 +408,7 @@ class Grouping {
       at[s.node->out(0)] = {s.out[0], Int(0)};
     }
     std::optional<LoweredRows> lowered = lower_rows(rows, geometry_);
-    if (!lowered) return {};
+    if (!lowered || !rewrites_.allow("fuse_rows")) return {};
     Step out;
     out.kind = Step::Kind::rows;
     out.node = steps_[g.members.back()].node;
@@ -419,8 +421,6 @@ class Grouping {
       out.out.push_back(at.at(v).first);
       out.types.push_back(v->tensor());
     }
-    for (size_t i : g.members)
-      if (steps_[i].kernel != nullptr) unused_.insert(steps_[i].kernel);
     out.rows = std::make_unique<FusedRows>(std::move(rows.nodes), std::move(*lowered));
     return out;
   }
@@ -460,20 +460,18 @@ class Grouping {
   std::vector<Step>& steps_;
   const Geometries& geometry_;
   const ir::Graph& graph_;
+  ir::Rewrites& rewrites_;
   Along along_;
   std::vector<std::optional<Reduction>> reductions_;  // by step: the reductions inside rows
   std::vector<std::optional<Reduction>> sums_;        // by step: those over rows
   std::vector<Group> groups_;
-  Unused unused_;
 };
 
 }  // namespace
 
-Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph) {
-  Unused unused = Grouping(steps, geometry, graph, Along::rows).run();
-  for (const Along along : {Along::line, Along::columns})
-    unused.merge(Grouping(steps, geometry, graph, along).run());
-  return unused;
+void fuse_rows(std::vector<Step>& steps, const PlanScope& scope) {
+  for (const Along along : {Along::rows, Along::line, Along::columns})
+    Grouping(steps, scope, along).run();
 }
 
 }  // namespace lathe::jit

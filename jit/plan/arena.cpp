@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "jit/program/steps.h"
+#include "jit/plan/plan.h"
 
 namespace lathe::jit {
 namespace {
@@ -17,9 +17,13 @@ using ir::Value;
 
 class ArenaPlanner {
  public:
-  ArenaPlanner(std::vector<Step>& steps, const ir::Graph& graph, const Slots& constants,
+  ArenaPlanner(std::vector<Step>& steps, const PlanScope& scope, const Slots& constants,
                Device device, absl::FunctionRef<bool(uint32_t)> dynamic)
-      : steps_(steps), graph_(graph), device_(device), dynamic_(dynamic) {
+      : steps_(steps),
+        graph_(scope.graph),
+        rewrites_(scope.rewrites),
+        device_(device),
+        dynamic_(dynamic) {
     plan_.fixed = constants;
   }
 
@@ -35,7 +39,8 @@ class ArenaPlanner {
     for (size_t i = 0; i < steps_.size(); ++i)
       each_node(steps_[i], [&](const Node& n) { uses(n, static_cast<int>(i)); });
     for (size_t i = 0; i < steps_.size(); ++i)
-      if (const Value* v = taken_over(steps_[i]); v != nullptr && last[v] == static_cast<int>(i))
+      if (const Value* v = taken_over(steps_[i]);
+          v != nullptr && last[v] == static_cast<int>(i) && rewrites_.allow(kWriteOver))
         before_[result(steps_[i], 0)] = v;
     absl::flat_hash_set<const Value*> kept;
     for (const Value* v : graph_.body().yields()) kept.insert(first_of(v));
@@ -52,8 +57,8 @@ class ArenaPlanner {
           return;
         for (size_t k = 0; k < part.types.size(); ++k) {
           const Value* v = result(part, k);
-          const bool apart =
-              kept.contains(v) || ends_in_loop(v, last[v]) || part.types[k].device != device_;
+          const bool apart = kept.contains(v) || ends_in_loop(v, last[v]) ||
+                             part.types[k].device != device_ || !rewrites_.allow(kPlaceInArena);
           part.arena.push_back(apart ? -1 : static_cast<int>(plan_.blocks.size()));
           if (apart) continue;
           made_by_[v] = &part;
@@ -163,6 +168,7 @@ class ArenaPlanner {
 
   std::vector<Step>& steps_;
   const ir::Graph& graph_;
+  ir::Rewrites& rewrites_;
   Device device_;
   absl::FunctionRef<bool(uint32_t)> dynamic_;
   ArenaPlan plan_;
@@ -184,9 +190,9 @@ const Value* root_of(const Value* v) {
   return v;
 }
 
-ArenaPlan plan_arena(std::vector<Step>& steps, const ir::Graph& graph, const Slots& constants,
+ArenaPlan plan_arena(std::vector<Step>& steps, const PlanScope& scope, const Slots& constants,
                      Device device, absl::FunctionRef<bool(uint32_t)> dynamic) {
-  return ArenaPlanner(steps, graph, constants, device, dynamic).run();
+  return ArenaPlanner(steps, scope, constants, device, dynamic).run();
 }
 
 }  // namespace lathe::jit
