@@ -31,11 +31,13 @@ constexpr Pass kCleanCasts{"clean_casts", clean_casts};
 constexpr Pass kCleanViews{"clean_views", clean_views};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
+constexpr Pass kJoinSiblings{"join_siblings", join_siblings};
 constexpr Pass kCopyTurned{"copy_turned", copy_turned};
 
 constexpr Pass kAll[] = {kUnifySizes,     kEliminateDead, kMergeCommon,     kFoldConstants,
                          kMoveInvariants, kCanonicalise,  kSimplifyAlgebra, kCleanCasts,
-                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kCopyTurned};
+                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kJoinSiblings,
+                         kCopyTurned};
 
 double now() {
   return std::chrono::duration<double, std::milli>(
@@ -94,6 +96,7 @@ Report optimise(Graph& graph, const Budget& budget) {
     if (changes == 0 || run.spent() > budget.milliseconds) break;
   }
   run.pass(kFusePointwise);
+  run.pass(kJoinSiblings);
   run.pass(kCopyTurned);
   run.pass(kEliminateDead);
   verify_rewritten(graph);

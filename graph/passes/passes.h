@@ -44,6 +44,10 @@ int fold_batch_norm(Graph& graph, Rewrites& rewrites);
 /// computes what its nodes do, rounding included.
 int fuse_pointwise(Graph& graph, Rewrites& rewrites);
 
+/// Joins pointwise nodes and groups over one small index space that do not read each other. Exact.
+/// After groups are made.
+int join_siblings(Graph& graph, Rewrites& rewrites);
+
 /// Copies what kernels of elementwise steps would read by columns, once for all that read it. After
 /// groups are made, so that no group takes the copy in.
 int copy_turned(Graph& graph, Rewrites& rewrites);
