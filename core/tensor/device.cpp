@@ -106,10 +106,12 @@ bool has_device(DeviceKind kind) {
 }
 
 Stream& current_stream(Device device) {
-  // NOLINTNEXTLINE: made on a thread's first use of a device, destroyed with the thread.
-  static thread_local ThreadStreams streams;
+  // Made on a thread's first use of a device, destroyed with the thread. Not there itself: what a
+  // library that is opened late has for each thread comes out of little room that all share.
+  static thread_local std::unique_ptr<ThreadStreams> streams;  // NOLINT
+  if (!streams) streams = std::make_unique<ThreadStreams>();
   DeviceApi& api = device_api(device);
-  auto& stream = streams.of[static_cast<int>(device.kind)][device.index];
+  auto& stream = streams->of[static_cast<int>(device.kind)][device.index];
   if (!stream) stream = api.make_stream();
   return *stream;
 }

@@ -201,20 +201,47 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
   }
 }
 
-/// The same of small elements.
+/// A block of small elements, of so many along both sides as a vector of sixteen bytes holds.
+template <class T>
+[[gnu::always_inline]] inline void turn_vectors(T* to, int64_t to_row, const T* from,
+                                                int64_t from_col) {
+  constexpr int64_t n = Few<T>::kCount;
+  typename Few<T>::Vector block[n];
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < n; ++i) std::memcpy(&block[i], from + i * from_col, 16);
+  Few<T>::transpose(block);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_row, &block[i], 16);
+}
+
+/// One of as many as a line of the cache holds: lines are read and written whole, where lines that
+/// lie a power of two apart would push each other out.
+template <class T>
+void turn_lines(T* to, int64_t to_row, const T* from, int64_t from_col) {
+  constexpr int64_t n = Few<T>::kCount, kSide = 64 / sizeof(T);
+  alignas(64) T block[kSide * kSide];
+  for (int64_t c = 0; c < kSide; c += n)
+    for (int64_t r = 0; r < kSide; r += n)
+      turn_vectors(block + r * kSide + c, kSide, from + c * from_col + r, from_col);
+  for (int64_t r = 0; r < kSide; ++r) std::memcpy(to + r * to_row, block + r * kSide, 64);
+}
+
+/// The same of small elements: by lines, around these by vectors, around these one by one.
 template <class T>
 void turn_few(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols) {
-  constexpr int64_t n = Few<T>::kCount;
-  for (int64_t c = 0; c + n <= cols; c += n)
-    for (int64_t r = 0; r + n <= rows; r += n) {
-      typename Few<T>::Vector block[n];
-#pragma GCC unroll 16
-      for (int64_t i = 0; i < n; ++i) std::memcpy(&block[i], from + (c + i) * from_col + r, 16);
-      Few<T>::transpose(block);
-#pragma GCC unroll 16
-      for (int64_t i = 0; i < n; ++i) std::memcpy(to + (r + i) * to_row + c, &block[i], 16);
-    }
+  constexpr int64_t n = Few<T>::kCount, kSide = 64 / sizeof(T);
+  const int64_t line_rows = rows / kSide * kSide, line_cols = cols / kSide * kSide;
+  for (int64_t c = 0; c < line_cols; c += kSide) {
+    const int64_t next = std::min<int64_t>(kSide, line_cols - c - kSide);
+    fetch_ahead<false>(from + (c + kSide) * from_col, from_col, next, rows);
+    if (next > 0) fetch_ahead<true>(to + c + kSide, to_row, rows, next);
+    for (int64_t r = 0; r < line_rows; r += kSide)
+      turn_lines(to + r * to_row + c, to_row, from + c * from_col + r, from_col);
+  }
   const int64_t whole_rows = rows / n * n, whole_cols = cols / n * n;
+  for (int64_t c = 0; c < whole_cols; c += n)
+    for (int64_t r = c < line_cols ? line_rows : 0; r < whole_rows; r += n)
+      turn_vectors(to + r * to_row + c, to_row, from + c * from_col + r, from_col);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = r < whole_rows ? whole_cols : 0; c < cols; ++c)
       to[r * to_row + c] = from[r + c * from_col];
