@@ -20,6 +20,7 @@ from . import (  # noqa: E402, F401
     _errors,
     _functions,
     _grad_mode,
+    _import_paths,
     _tensor,
     ops,  # noqa: E402
 )

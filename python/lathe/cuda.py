@@ -4,6 +4,8 @@ needs one is a DeviceError."""
 from ._lathe import MemoryError as OutOfMemoryError  # noqa: F401
 from ._no_device import absent
 
+__path__ = []  # so that lathe.cuda.amp can be imported: see _import_paths.py
+
 globals().update(absent("cuda"))
 
 

@@ -16,12 +16,69 @@ def test_the_same_objects():
     assert torch.Tensor is lt.Tensor and torch.float32 is lt.float32 and torch.add is lt.add
     assert nn is lt.nn and F is lt.nn.functional and optim is lt.optim
     assert DataLoader is lt.utils.data.DataLoader and torch.device is lt.device
-    assert sys.modules["lathe.compat.torch.optim.lr_scheduler"] is lt.optim.lr_scheduler
+    import lathe.compat.torch.optim.lr_scheduler as schedules
+    from lathe.compat.torch.nn.modules.batchnorm import _BatchNorm
+
+    assert schedules is lt.optim.lr_scheduler and issubclass(nn.BatchNorm2d, _BatchNorm)
+    assert sys.modules["lathe.compat.torch.optim"] is lt.optim
     assert {"relu", "save", "jit", "cuda"} <= set(dir(torch))
     with pytest.raises(AttributeError):
         torch.no_such_name  # noqa: B018
     with pytest.raises(ImportError):
         import lathe.compat.torch.no_such_module  # noqa: F401
+
+
+# Lines of programs for PyTorch, whose modules lie deeper than Lathe's.
+PATHS = """
+from {0}.distributions.categorical import Categorical
+from {0}.distributions.normal import Normal
+from {0}.distributions.multivariate_normal import MultivariateNormal
+from {0}.distributions.transformed_distribution import TransformedDistribution
+from {0}.distributions.kl import kl_divergence
+from {0}.utils.data.sampler import Sampler, SubsetRandomSampler
+from {0}.utils.data.dataset import Dataset, TensorDataset, random_split
+from {0}.utils.data.dataloader import DataLoader, default_collate
+from {0}.nn.utils.clip_grad import clip_grad_norm_
+from {0}.nn.utils.convert_parameters import parameters_to_vector
+from {0}.nn.parallel import DataParallel
+from {0}.nn.parameter import Parameter
+from {0}.nn.modules.utils import _pair
+from {0}.optim.adamw import AdamW
+from {0}.optim.optimizer import Optimizer
+from {0}.optim.lr_scheduler import StepLR
+from {0}.amp.grad_scaler import GradScaler
+from {0}.amp.autocast_mode import autocast
+from {0}.cuda.amp import autocast, GradScaler
+from {0}.autograd.grad_mode import no_grad
+from {0}.autograd.variable import Variable
+from {0}.autograd.function import Function
+from {0}.autograd.profiler import profile
+from {0}.signal.windows import hann
+import {0}.distributions.beta as beta
+assert beta.Beta is {0}.distributions.Beta
+"""
+
+
+@pytest.mark.parametrize("package", ["lathe", "lathe.compat.torch"])
+def test_paths_of_imports(package):
+    lines = PATHS.format(package)
+    code = (
+        "import lathe, sys\nimport lathe.compat.torch\n" * (package != "lathe") + "import lathe\n"
+    )
+    code += (
+        lines
+        + """
+copies = {}
+for name, module in list(sys.modules.items()):
+    if name.startswith("lathe.") and getattr(module, "__file__", None):
+        copies.setdefault(module.__file__, set()).add(id(module))
+assert all(len(ids) == 1 for ids in copies.values())  # none is loaded twice
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys\n" + code], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_names_that_mean_something_else():

@@ -15,6 +15,7 @@ from .module_hooks import Hooks
 from .module_parts import (
     NEW_BUFFER,
     NO_BUFFER,
+    Parts,
     part_changed,
     refuse_part,
     require_name,
@@ -180,16 +181,19 @@ class Module(Hooks, State):
 
     @property
     def _modules(self):
-        """The direct parts by name, to read."""
-        return _read_only(dict(self._direct_modules()))
+        """The direct parts by name. What is written to it is written to the module."""
+        return Parts(self, self._direct_modules(), Module.add_module)
 
     @property
     def _parameters(self):
-        return _read_only(dict(self._direct_parameters()))
+        return Parts(self, self._direct_parameters(), Module.register_parameter)
 
     @property
     def _buffers(self):
-        return _read_only(dict(self._direct_buffers()))
+        return Parts(self, self._direct_buffers(), Module._put_buffer)
+
+    def _put_buffer(self, name, tensor):
+        self.register_buffer(name, tensor, self._buffer_names.get(name, True))
 
     def get_submodule(self, path):
         """The module at a dotted path; AttributeError names the step that fails."""
@@ -279,23 +283,28 @@ class Module(Hooks, State):
                 return moved
             return tensor.to(device=moved.device)
 
-        return self._convert(convert)
+        return self._apply(convert)
 
-    def _convert(self, function):
+    def _apply(self, fn, recurse=True):
+        """Puts fn(tensor) in the place of each parameter, its gradient and each buffer; of the
+        modules inside first. What to() and its kin call, for subclasses to override."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
         before = _lathe._set_grad_enabled(False)
         try:
-            for tensor in (*self.parameters(), *self.buffers()):
+            for _, tensor in (*self._direct_parameters(), *self._direct_buffers()):
                 grad = tensor.grad
-                tensor.data = function(tensor)
+                tensor.data = fn(tensor)
                 if grad is not None:
-                    tensor.grad = function(grad)
+                    tensor.grad = fn(grad)
         finally:
             _lathe._set_grad_enabled(before)
         return self
 
     def type(self, dst_type):
         """All parameters and buffers in a dtype, integers too."""
-        return self._convert(lambda tensor: tensor.to(dst_type))
+        return self._apply(lambda tensor: tensor.to(dst_type))
 
     def to_empty(self, *, device, recurse=True):
         """Moves it to a device; the values do not count."""
@@ -323,7 +332,7 @@ class Module(Hooks, State):
 
     def _floats_to(self, dtype):
         """Complex tensors stay as they are, unlike in to(dtype)."""
-        return self._convert(lambda t: t.to(dtype) if t.is_floating_point() else t)
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def cpu(self):
         return self.to(device="cpu")
@@ -360,9 +369,3 @@ class Module(Hooks, State):
 
     def __dir__(self):
         return sorted({*super().__dir__(), *vars(self)})
-
-
-def _read_only(parts):
-    from types import MappingProxyType
-
-    return MappingProxyType(parts)

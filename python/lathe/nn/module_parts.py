@@ -96,3 +96,62 @@ def require_name(module, name, kinds):
         f"there is {what} of that name already", op=kind, got=repr(name),
         expected="a name that is free", next="choose another name, or del the attribute first",
     )  # fmt: skip
+
+
+class Parts(dict):
+    """Parts of a module by name: module._modules and its kin. What is written here is written to
+    the module by put(module, name, value), as PyTorch's users replace a layer by
+    model._modules["fc"] = nn.Identity(). A copy is a dict that belongs to nobody."""
+
+    def __init__(self, module, parts, put):
+        super().__init__(parts)
+        self._module, self._put = module, put
+
+    def __copy__(self):
+        return dict(self)
+
+    copy = __copy__
+
+    def __deepcopy__(self, memo):
+        from copy import deepcopy
+
+        return deepcopy(dict(self), memo)
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+
+    def __setitem__(self, name, value):
+        self._put(self._module, name, value)
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name):
+        super().__delitem__(name)
+        delattr(self._module, name)
+
+    def pop(self, name, *default):
+        if name not in self:
+            return super().pop(name, *default)
+        value = self[name]
+        del self[name]
+        return value
+
+    def popitem(self):
+        name = next(reversed(self), None)
+        return super().popitem() if name is None else (name, self.pop(name))
+
+    def update(self, *parts, **named):
+        for name, value in dict(*parts, **named).items():
+            self[name] = value
+
+    def setdefault(self, name, value=None):
+        if name not in self:
+            self[name] = value
+        return self[name]
+
+    def clear(self):
+        for name in list(self):
+            del self[name]
+
+    def __ior__(self, parts):
+        self.update(parts)
+        return self

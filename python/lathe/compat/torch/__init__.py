@@ -43,22 +43,7 @@ def __dir__():
     return sorted({*globals(), *dir(lathe)})
 
 
-# So that `import lathe.compat.torch.nn.functional as F` finds the module that there is.
-for _name in (
-    "amp", "autograd", "autograd.forward_ad", "autograd.functional", "backends", "backends.cuda",
-    "backends.cudnn", "backends.mps", "cuda", "distributions", "fft", "func", "linalg", "nn",
-    "nn.functional", "nn.modules",
-    "mps", "nn.attention", "nn.init", "nn.parameter", "autograd.graph",
-    "nn.utils", "nn.utils.rnn", "nn.utils.parametrize",
-    "nn.utils.parametrizations", "nn.utils.stateless", "optim", "optim.lr_scheduler",
-    "optim.swa_utils", "random",  # not an op: a module
-    "serialization", "special", "utils", "utils.checkpoint",
-    "utils.data", "utils.dlpack", "xpu",
-):  # fmt: skip
-    __import__(f"lathe.{_name}")
-    sys.modules[f"{__name__}.{_name}"] = sys.modules[f"lathe.{_name}"]
-for _name in [n for n in sys.modules if n.startswith("lathe.nn.modules.")]:
-    sys.modules[f"{__name__}{_name.removeprefix('lathe')}"] = sys.modules[_name]
-sys.modules[f"{__name__}.jit"] = jit
-sys.modules[f"{__name__}.cuda.amp"] = lathe.cuda.amp
-__path__ = []  # nothing else is found inside
+# What is imported from inside is found by _import_paths.py, but for what is made here.
+for _made in (compiler, distributed, jit, version):
+    sys.modules[_made.__name__] = _made
+__path__ = []

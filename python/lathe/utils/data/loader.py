@@ -36,17 +36,36 @@ class _Here:
     """A pass in this process, which begins with its first batch. After an exception in a dataset
     the next call goes on with the next batch."""
 
-    def __init__(self, begin):
-        self._begin, self._begun = begin, None
+    def __init__(self, loader):
+        self._loader, self._begun = loader, None
 
     def __iter__(self):
         return self
 
+    def __len__(self):
+        return len(self._loader)
+
     def __next__(self):
         if self._begun is None:
-            self._begun = self._begin()
+            self._begun = self._loader._begun()
         tasks, fetch = self._begun
         return fetch(next(tasks))
+
+
+class _Away:
+    """A pass whose batches processes make."""
+
+    def __init__(self, loader, batches):
+        self._loader, self._batches = loader, batches
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return len(self._loader)
+
+    def __next__(self):
+        return next(self._batches)
 
 
 class _Endless:
@@ -228,7 +247,7 @@ class DataLoader(Generic[T]):
         return _Items(self.collate_fn, self._batched)
 
     def __iter__(self):
-        return self._from_workers() if self.num_workers else _Here(self._begun)
+        return _Away(self, self._from_workers()) if self.num_workers else _Here(self)
 
     def _begun(self):
         """The tasks of a pass, and what makes a batch of one."""
