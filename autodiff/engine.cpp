@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "autodiff/ownership.h"
 #include "autodiff/slice_sums.h"
@@ -530,6 +531,33 @@ void check_counts(const Tensors& ys, const Tensors& dys) {
                       .expected = absl::StrCat(ys.size())});
 }
 
+/// A run of the engine, as those whom it calls know it.
+struct Running {
+  Running() : outer(innermost) {
+    static std::atomic<uint64_t> last{0};
+    number = ++last;
+    innermost = this;
+  }
+  ~Running() { innermost = outer; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  static thread_local Running* innermost;
+  Running* outer;
+  uint64_t number = 0;
+  std::vector<std::function<void()>> at_end;
+};
+thread_local Running* Running::innermost = nullptr;
+
+void run_to_end(Engine& engine) {
+  Running running;
+  engine.run();
+  for (size_t i = 0; i < running.at_end.size(); ++i) {  // which may add others
+    const std::function<void()> f = std::move(running.at_end[i]);
+    f();
+  }
+}
+
 }  // namespace
 
 Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardOptions options) {
@@ -551,7 +579,7 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
       wanted.add(edges.back());
     }
     for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
-    engine.run();
+    run_to_end(engine);
     for (const Edge& e : edges) out.push_back(wanted.gradient(e));
   }
   for (size_t i = 0; i < xs.size(); ++i) {
@@ -595,11 +623,20 @@ Tensors grad_of_rows(const Tensors& ys, const Tensors& dys, const Tensors& xs,
   return out;
 }
 
+uint64_t current_backward() {
+  return Running::innermost == nullptr ? 0 : Running::innermost->number;
+}
+
+void after_backward(std::function<void()> f) {
+  LATHE_CHECK(Running::innermost != nullptr);
+  Running::innermost->at_end.push_back(std::move(f));
+}
+
 void backward(const Tensors& ys, const Tensors& dys, BackwardOptions options) {
   check_counts(ys, dys);
   Engine engine(options, nullptr);
   for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
-  engine.run();
+  run_to_end(engine);
 }
 
 }  // namespace lathe

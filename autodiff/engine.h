@@ -6,6 +6,8 @@
 // which something first arrived at them.
 #pragma once
 
+#include <functional>
+
 #include "core/tensor/tensor.h"
 
 namespace lathe {
@@ -28,6 +30,11 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs,
 /// The same for each row of dys, which have one more axis in front than ys. So have the gradients.
 Tensors grad_of_rows(const Tensors& ys, const Tensors& dys, const Tensors& xs,
                      BackwardOptions options = {});
+
+/// The innermost backward that runs on this thread, by a number of its own; 0: none does.
+uint64_t current_backward();
+/// Calls f when that one has ended without an error.
+void after_backward(std::function<void()> f);
 
 /// Adds the gradients to the `.grad` of every leaf that ys depend on.
 void backward(const Tensors& ys, const Tensors& dys = {}, BackwardOptions options = {});

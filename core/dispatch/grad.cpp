@@ -377,7 +377,8 @@ constinit std::atomic<uint64_t> found_saves[kFoundSaves]{};
 }  // namespace
 
 Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
-  if (op.extra.grad != nullptr) return op.extra.saves;
+  if (op.extra.grad != nullptr)
+    return op.extra.saves_for != nullptr ? op.extra.saves_for(wanted) : op.extra.saves;
   if (op.kind == Kind::composite) return {~0u, 0};     // the expansion is run again
   if (op.kind == Kind::contract && !op.extra.no_grad)  // each operand's reads the other
     return {(wanted & 1) << 1 | (wanted >> 1 & 1), 0};

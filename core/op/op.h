@@ -126,6 +126,8 @@ struct Extra {
   std::vector<SumRule> sums = {};  // contractions: where that is not what `promote` says
   InferRule infer = nullptr;       // replaces the kind's own rule
   Saves saves = {};
+  /// Fewer of them, where not all gradients are asked for: bits of the arguments that may be.
+  Saves (*saves_for)(uint32_t wanted) = nullptr;
   GradRule grad = nullptr;  // absent: the kind's own (elementwise, view, contract), or none
   bool no_grad = false;     // stated: this op has no derivative (comparisons, argmax)
   bool overlaps = false;    // view definitions: elements may share an address, so nothing is put

@@ -158,6 +158,11 @@ void add_binary(Definitions& r) {
                 {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_x(0) | save_x(1) | save_x(2),
+                 .saves_for =
+                     [](uint32_t wanted) {
+                       return (wanted & 3 ? save_x(2) : Saves()) |
+                              (wanted & 4 ? save_x(0) | save_x(1) : Saves());
+                     },
                  .grad = lerp_grad,
                  .version = 2,
                  .doc = "x + weight * (y - x), or y - (y - x) * (1 - weight) from |weight| of 0.5 "
@@ -180,19 +185,20 @@ void add_binary(Definitions& r) {
       quotient("floor_divide with a derivative, which is 0: div's rounding_mode 'floor'."));
   r.elementwise("div_trunc(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", div_trunc_body,
                 quotient("The quotient towards zero: div's rounding_mode 'trunc'."));
-  r.elementwise("remainder(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", remainder_body,
-                {.domain = kReal,
-                 .saves = save_x(0) | save_x(1),
-                 .grad =
-                     [](Grad g) {
-                       Grads out(2);
-                       if (g.wants(0)) out[0] = g.dy();
-                       if (g.wants(1))
-                         out[1] = M::neg(M::mul(g.dy(), M::floor_divide(g.x(0), g.x(1))));
-                       return out;
-                     },
-                 .version = 2,
-                 .doc = "x modulo y, with the sign of y, a zero's too, as Python's %."});
+  r.elementwise(
+      "remainder(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", remainder_body,
+      {.domain = kReal,
+       .saves = save_x(0) | save_x(1),
+       .saves_for = [](uint32_t wanted) { return wanted & 2 ? save_x(0) | save_x(1) : Saves(); },
+       .grad =
+           [](Grad g) {
+             Grads out(2);
+             if (g.wants(0)) out[0] = g.dy();
+             if (g.wants(1)) out[1] = M::neg(M::mul(g.dy(), M::floor_divide(g.x(0), g.x(1))));
+             return out;
+           },
+       .version = 2,
+       .doc = "x modulo y, with the sign of y, a zero's too, as Python's %."});
   r.elementwise("fmod(Tensor input, Tensor|Scalar other) -> Tensor", fmod_body,
                 {.domain = kReal,
                  .version = 2,
@@ -401,12 +407,12 @@ void add_simple(Definitions& r) {
   r.elementwise("abs(Tensor input) -> Tensor", [](Expr x) { return abs(x); },
                 {.domain = kArithmetic,
                  .promote = Promote::real,
-                 .saves = save_x(0) | save_y(0),
+                 .saves = save_x(0),
                  .grad =
                      [](Grad g) {
                        if (!is_complex(g.dtype(0))) return Grads{M::mul(g.dy(), M::sign(g.x(0)))};
-                       // d|z| = dy * z / |z|, and 0 at 0.
-                       Tensor y = g.y(), safe = M::where(M::eq(y, 0), 1.0, y);
+                       // d|z| = dy * z / |z|, and 0 at 0. Users write to the result.
+                       Tensor y = M::abs(g.x(0)), safe = M::where(M::eq(y, 0), 1.0, y);
                        Tensor scale = M::div(g.dy(), safe);
                        return Grads{M::mul(g.x(0), scale)};
                      },

@@ -235,8 +235,21 @@ nb::list hooks_of(const Tensor& t) {
   return out;
 }
 
+/// f is called when the backward that runs has ended.
+void call_after_backward(const nb::callable& f) {
+  const std::shared_ptr<PyObject> held(nb::borrow(f).release().ptr(), [](PyObject* object) {
+    release_later([](void* o) { Py_DECREF(static_cast<PyObject*>(o)); }, object);
+  });
+  after_backward([held] {
+    nb::gil_scoped_acquire lock;
+    nb::borrow(held.get())();
+  });
+}
+
 void add_autograd(nb::module_& m) {
   add_grad_fn(m);
+  m.def("_current_backward", current_backward);
+  m.def("_after_backward", call_after_backward);
   m.def("backward", run_backward, nb::arg("tensors"), nb::arg("grad_tensors") = nb::none(),
         nb::arg("retain_graph") = nb::none(), nb::arg("create_graph") = false,
         "Adds the gradients of the sum of `tensors` to the .grad of every leaf they depend on.\n"

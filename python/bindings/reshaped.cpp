@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/leaf.h"
 #include "core/dispatch/view_path.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
@@ -39,8 +40,27 @@ Tensor former(const Tensor& t) {
   return base;
 }
 
+/// A leaf that is to be trained takes another shape without grad mode, its gradient with it, and
+/// stays a leaf.
+void become_as_leaf(const char* op, const Tensor& t, const nb::callable& view_of) {
+  if (t.impl()->view)
+    throw AutogradError({.op = op,
+                         .problem = "a leaf that is a view of another tensor keeps its shape",
+                         .got = to_string(type_of(t)),
+                         .expected = "a leaf with memory of its own",
+                         .next = "clone() it before it is to be trained"});
+  Tensor base = detach(t);
+  Tensor seen = nb::cast<Tensor>(view_of(base));
+  if (same(seen, base)) return;
+  auto& grad = meta_or_new(t).grad;
+  if (Tensor dy = grad.get(); dy.defined()) grad.set(nb::cast<Tensor>(view_of(detach(dy))));
+  t.impl()->geometry = seen.geometry();
+  note_layout_change();
+}
+
 /// t becomes what `view_of` gives for it, a view of the same memory. With a history, other views of
-/// t would go on to take it for what they are views of.
+/// t would go on to take it for what they are views of. A history goes on without grad mode, too:
+/// the elements are the same.
 void become(const char* op, const Tensor& t, const nb::callable& view_of) {
   require_eager(op, t, "use the form without the underscore and its result");
   if (thread_state().grad_enabled) require_assignable(t);
@@ -52,6 +72,8 @@ void become(const char* op, const Tensor& t, const nb::callable& view_of) {
                          .got = to_string(type_of(t)),
                          .expected = "a tensor without views",
                          .next = "use the form without the underscore and its result"});
+  if (t.requires_grad() && is_leaf(t)) return become_as_leaf(op, t, view_of);
+  const GradMode tracked(thread_state().grad_enabled || t.requires_grad());
   Tensor base = t.impl()->view ? t : former(t);
   Tensor seen = nb::cast<Tensor>(view_of(base));
   if (same(seen, t) || same(seen, base)) return;

@@ -1526,7 +1526,8 @@ class Tensor:
     def minimum_(self, other: Tensor | Number) -> Tensor: ...
     def mm(self, mat2: Tensor, out_dtype: DTypeLike = None) -> Tensor:
         """Matrix product over the last two axes; leading axes broadcast. out_dtype: of the sums
-        and the result, wider than the operands' own.
+        and the result, wider than the operands' own. Gradients of bfloat16 operands are
+        products of bfloat16 then, too.
         """
     def mode(self, dim: builtins.int = -1, keepdim: builtins.bool = False) -> _mode:
         """The element that occurs most often along dim, of several the smallest, and the last
@@ -4730,7 +4731,8 @@ def minimum(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor
 
 def mm(input: Tensor, mat2: Tensor, out_dtype: DTypeLike = None, *, out: Any = None) -> Tensor:
     """Matrix product over the last two axes; leading axes broadcast. out_dtype: of the sums
-    and the result, wider than the operands' own.
+    and the result, wider than the operands' own. Gradients of bfloat16 operands are
+    products of bfloat16 then, too.
     """
 
 def mode(

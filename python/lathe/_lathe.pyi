@@ -14,6 +14,7 @@ _Tensor: Any
 _add_grown_hook: Any
 _add_hook: Any
 _add_rewrite: Any
+_after_backward: Any
 _apart: Any
 _array_input: Any
 _assign: Any
@@ -30,6 +31,7 @@ _capture: Any
 _capture_number: Any
 _composites: Any
 _cond: Any
+_current_backward: Any
 _define_op: Any
 _definitions: Any
 _derive_text: Any

@@ -72,23 +72,28 @@ class _Handle:
 
 @typed
 def register_multi_grad_hook(tensors, fn, *, mode="all"):  # not an op: a name
-    """fn(gradients) once those of all tensors are there (None for one that has none so far); with
-    mode="any", fn(gradient) for the first that is. Each backward() counts anew."""
-    tensors, seen = list(tensors), {}
+    """fn(gradients) once those of all tensors are there, None for one that this backward() does not
+    reach; with mode="any", fn(gradient) for the first that is. Each backward() counts anew."""
+    tensors, runs = list(tensors), {}  # by number: the gradients of a backward() that runs
 
     def hook_for(i):
         def hook(grad):
-            if mode == "any":  # not an op: a name
-                if not seen:
-                    seen[i] = grad
-                    fn(grad)
-                return
-            seen[i] = grad
-            if len(seen) == len(tensors):
-                found = [seen.get(k) for k in range(len(tensors))]
-                seen.clear()
-                fn(found)
+            run = _lathe._current_backward()
+            first = run not in runs
+            seen = runs.setdefault(run, {})
+            if first:
+                _lathe._after_backward(lambda: end(run))
+            if first and mode == "any":  # not an op: a name
+                fn(grad)
+            seen[i] = grad if mode == "all" else None  # not an op: a name
+            if mode == "all" and len(seen) == len(tensors):  # not an op: a name
+                fn([seen[k] for k in range(len(tensors))])
 
         return hook
+
+    def end(run):
+        seen = runs.pop(run)
+        if mode == "all" and len(seen) < len(tensors):  # not an op: a name
+            fn([seen.get(k) for k in range(len(tensors))])
 
     return _Handle([t.register_hook(hook_for(i)) for i, t in enumerate(tensors)])
