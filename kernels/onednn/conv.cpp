@@ -158,13 +158,7 @@ Dims dims(const Sizes& s) { return Dims(s.begin(), s.end()); }
 
 Verdict conv_accepts(const Query& query) {
   if (conv_row(query.op).pass == ConvPass::none) return Verdict::no(Reason::op, query.op.name());
-  const bool wider = query.common == DType::bf16 && (*query.results)[0].dtype == DType::f32;
-  if (query.common != DType::f32 && query.common != DType::bf16)
-    return Verdict::no(Reason::dtype, std::string(info(query.common).name));
-  if (!query.uniform() && !wider)
-    return Verdict::no(Reason::dtype, std::string(info(query.common).name) + " into " +
-                                          std::string(info((*query.results)[0].dtype).name));
-  return Verdict::yes();
+  return accepts_dtypes(query);
 }
 
 PreparedRef conv_prepare(const Problem& problem) {

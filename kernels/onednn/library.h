@@ -68,6 +68,28 @@ inline dnnl::memory::data_type type_of(DType d) {
   return d == DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
+/// Whether oneDNN computes with bf16 on this processor at all.
+inline bool takes_bf16() {
+  static const bool does = [] {
+    const auto has = static_cast<int>(dnnl::get_effective_cpu_isa());
+    const auto wanted = static_cast<int>(dnnl::cpu_isa::avx512_core);
+    return (has & wanted) == wanted;
+  }();
+  return does;
+}
+/// Of operands in f32 or bf16, and of results in theirs or, from bf16, in f32.
+inline Verdict accepts_dtypes(const Query& query) {
+  const DType result = (*query.results)[0].dtype;
+  const std::string common(info(query.common).name);
+  if (query.common != DType::f32 && query.common != DType::bf16)
+    return Verdict::no(Reason::dtype, common);
+  if (query.common == DType::bf16 && !takes_bf16())
+    return Verdict::no(Reason::dtype, common + " on this processor");
+  if (!query.uniform() && (query.common != DType::bf16 || result != DType::f32))
+    return Verdict::no(Reason::dtype, common + " into " + std::string(info(result).name));
+  return Verdict::yes();
+}
+
 /// What `make` gives; null where oneDNN has no implementation.
 template <class F>
 PreparedRef if_possible(const F& make) {

@@ -108,8 +108,8 @@ void arrange_right_sides(const Plan& plan, const std::byte* b, std::byte* to) {
 
 Verdict matmul_accepts(const Query& query) {
   if (!is_product_row(query.op)) return Verdict::no(Reason::op, query.op.name());
-  const bool wider = query.common == DType::bf16 && (*query.results)[0].dtype == DType::f32;
-  return accepts_vendor_gemm(query, query.op.name(), {DType::f32, DType::bf16}, 16, wider);
+  if (Verdict types = accepts_dtypes(query); !types.accepted()) return types;
+  return accepts_vendor_gemm(query, query.op.name(), {DType::f32, DType::bf16}, 16, true);
 }
 
 PreparedRef matmul_prepare(const Problem& problem) {

@@ -80,7 +80,11 @@ PreparedCall prepare(const Call& call, absl::Span<const Operand> in, const Opera
   made.plan = made.entry->prepare(*made.entry, problem);
   if (made.plan != nullptr) return made;
   made.entry = find_entry(query, made.entry);
-  LATHE_CHECK(made.entry != nullptr);
+  if (made.entry == nullptr)
+    throw UnsupportedError({.op = call.op.name(),
+                            .problem = "no table entry runs this: the one that is left cannot",
+                            .got = explain_text(query),
+                            .next = "look at the reasons, and at the flag 'disabled'"});
   made.plan = made.entry->prepare(*made.entry, problem);
   LATHE_CHECK(made.plan != nullptr);
   return made;
