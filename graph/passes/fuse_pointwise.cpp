@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "graph/ir/arguments.h"
+#include "graph/passes/make_group.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -196,35 +197,6 @@ std::vector<Group> find_groups(Block& block, const Graph& graph, Rewrites& rewri
   return groups.take();
 }
 
-void make_group(Graph& graph, const Group& g) {
-  std::vector<Value*> inputs = inputs_of(g), outputs = outputs_of(g);
-  Node* last = g.last;
-  InsertAt here(graph, last);
-  Operands operands;
-  operands.push(Operands::Item(Arg("pointwise")));
-  for (Value* v : inputs) operands.in.push_back(v);
-  TypeList types;
-  for (const Value* v : outputs) types.push_back(v->type());
-  Node* node =
-      graph.add_structure(Structure::group, std::move(operands), std::move(types), last->site());
-  Block& body = graph.add_block(node);
-  Graph::ValueMap known;
-  for (Value* v : inputs) known[v] = graph.add_parameter(body, v->type(), v->name());
-  {
-    InsertAt inside(graph, body);
-    for (Node* n : g.members) graph.copy_node(*n, known);
-  }
-  Values yields;
-  for (Value* v : outputs) yields.push_back(known.at(v));
-  graph.set_yields(body, std::move(yields), last->site());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (node->out(i)->name().empty()) graph.set_name(node->out(i), outputs[i]->name());
-    graph.replace(outputs[i], node->out(i));
-  }
-  // What the members read of each other may now come from the group itself; they die, last first.
-  for (size_t i = g.members.size(); i-- > 0;) graph.erase(g.members[i]);
-}
-
 int fuse(Graph& graph, Block& block, Rewrites& rewrites) {
   int made = 0;
   for (Node* n : block.nodes())
@@ -232,7 +204,7 @@ int fuse(Graph& graph, Block& block, Rewrites& rewrites) {
       for (Block* inner : n->blocks()) made += fuse(graph, *inner, rewrites);
   for (const Group& g : find_groups(block, graph, rewrites)) {
     if (g.members.size() < 2 || !rewrites.allow("fuse_pointwise")) continue;
-    make_group(graph, g);
+    make_group(graph, g.members, g.last, inputs_of(g), outputs_of(g));
     ++made;
   }
   return made;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "graph/ir/arguments.h"
+#include "graph/passes/make_group.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -24,7 +25,7 @@ bool is_kind(const Node* n, Kind kind) {
 
 struct Siblings {
   std::vector<Node*> members;
-  std::vector<const Value*> inputs;
+  Values inputs;
   size_t outputs = 0, nodes = 0;
 
   bool makes(const Value* v) const {
@@ -111,7 +112,7 @@ class Joining {
 
   static void add(Siblings& s, Node* n) {
     s.members.push_back(n);
-    for (const Value* v : n->in())
+    for (Value* v : n->in())
       if (std::find(s.inputs.begin(), s.inputs.end(), v) == s.inputs.end()) s.inputs.push_back(v);
     s.outputs += n->out().size();
     s.nodes += n->is(Structure::group) ? n->block(0).nodes().size() : 1;
@@ -119,50 +120,10 @@ class Joining {
 
   void join(const Siblings& s) {
     if (s.members.size() < 2 || !rewrites_.allow("join_siblings")) return;
-    Node* last = s.members.back();
-    InsertAt here(graph_, last);
-    Operands operands;
-    operands.push(Operands::Item(Arg("pointwise")));
-    for (const Value* v : s.inputs) operands.in.push_back(const_cast<Value*>(v));
-    TypeList types;
-    for (const Node* n : s.members)
-      for (const Value* v : n->out()) types.push_back(v->type());
-    Node* node =
-        graph_.add_structure(Structure::group, std::move(operands), std::move(types), last->site());
-    Block& body = graph_.add_block(node);
-    fill(body, s, last->site());
-    size_t k = 0;
-    for (const Node* n : s.members)
-      for (Value* v : n->out()) {
-        Value* now = node->out(k++);
-        if (now->name().empty()) graph_.set_name(now, v->name());
-        graph_.replace(v, now);
-      }
-    for (size_t i = s.members.size(); i-- > 0;) graph_.erase(s.members[i]);
+    Values outputs;
+    for (const Node* n : s.members) outputs.insert(outputs.end(), n->out().begin(), n->out().end());
+    make_group(graph_, s.members, s.members.back(), s.inputs, outputs);
     ++made_;
-  }
-
-  /// What the members compute, in their order.
-  void fill(Block& body, const Siblings& s, const Site& site) {
-    Graph::ValueMap known;
-    for (const Value* v : s.inputs) known[v] = graph_.add_parameter(body, v->type(), v->name());
-    Values yields;
-    {
-      InsertAt inside(graph_, body);
-      for (Node* n : s.members) {
-        if (!n->is(Structure::group)) {
-          graph_.copy_node(*n, known);
-          for (const Value* v : n->out()) yields.push_back(known.at(v));
-          continue;
-        }
-        const Block& from = n->block(0);
-        for (size_t i = 0; i < n->in().size(); ++i)
-          known[from.parameters()[i]] = known.at(n->in(i));
-        for (Node* inner : from.nodes()) graph_.copy_node(*inner, known);
-        for (const Value* v : from.yields()) yields.push_back(known.at(v));
-      }
-    }
-    graph_.set_yields(body, std::move(yields), site);
   }
 
   Graph& graph_;

@@ -6,6 +6,7 @@ namespace {
 using Blocks = PlanPass::Blocks;
 using Turn = PlanPass::Turn;
 
+/// All, in the order in which they run.
 constexpr PlanPass kPasses[] = {
     {"join_epilogues", Blocks::all, Turn::early, join_epilogues},
     {"fuse_rows", Blocks::all, Turn::early, fuse_rows},
@@ -27,8 +28,6 @@ void run(std::vector<Step>& steps, Turn turn, bool outermost, const PlanScope& s
 }
 
 }  // namespace
-
-absl::Span<const PlanPass> plan_passes() { return kPasses; }
 
 void run_plan_passes(std::vector<Step>& steps, Turn turn, const PlanScope& scope) {
   run(steps, turn, true, scope);

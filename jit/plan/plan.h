@@ -34,8 +34,6 @@ struct PlanPass {
   void (*run)(std::vector<Step>& steps, const PlanScope& scope);  // of one block
 };
 
-/// All, in the order in which they run.
-absl::Span<const PlanPass> plan_passes();
 /// All that a plan asks for by name.
 std::vector<std::string_view> plan_rewrite_names();
 /// Runs those of this turn on the steps and on those in their blocks, innermost first.
