@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/base/presumption.h"
+#include "core/dispatch/assign.h"
 #include "core/dispatch/callback.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/profile.h"
@@ -262,7 +263,11 @@ ir::Data Function::run(const CompiledRef& kept, const ir::Data& all) {
     std::lock_guard hold(mutex_);
     ++counts_.calls;
   }
-  ir::Data results = c.presumes ? run_presuming(c, all) : run_program(c, all);
+  // The capture met another one than this, which may be a view of a leaf.
+  for (const ir::Write& w : c.traced.graph.writes())
+    if (const Tensor& t = all[static_cast<size_t>(w.input->index())].tensor(); t.impl()->view)
+      require_assignable(t);
+  ir::Data results = c.may_draw ? run_drawing(c, all) : run_program(c, all);
   for (const auto& [i, history] : c.spent) {
     Tensor result = results[i].tensor();
     if (!result.requires_grad()) set_history(result, spent_history(*history.node));
@@ -274,16 +279,15 @@ ir::Data Function::run(const CompiledRef& kept, const ir::Data& all) {
   return results;
 }
 
-/// A program whose data are not as it presumes has written nothing yet. Where it has called nobody
-/// either, it is as if it had not run.
-ir::Data Function::run_presuming(const Compiled& c, const ir::Data& all) {
+/// A program writes when nothing fails any more. What one that fails has drawn it gives back, where
+/// it has called nobody: then it is as if it had not run.
+ir::Data Function::run_drawing(const Compiled& c, const ir::Data& all) {
   const RandomState drawn = random_state();
   const uint64_t calls = ordered_calls();
   try {
     return run_program(c, all);
-  } catch (PresumptionError& e) {
-    e.undone = ordered_calls() == calls;
-    if (e.undone) set_random_state(drawn);
+  } catch (...) {
+    if (ordered_calls() == calls) set_random_state(drawn);
     throw;
   }
 }

@@ -81,6 +81,7 @@ class Function {
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
     bool presumes = false;                  // something of its data, and asks (PresumptionError)
+    bool may_draw = false;                  // random numbers, or what it calls may
     /// What the derivative took for granted besides, about the symbols of its own graph.
     std::vector<ir::SymbolSource> derivative_sources;
     std::vector<SymFact> of_derivative;
@@ -135,7 +136,7 @@ class Function {
   static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
                            bool written);
   ir::Data run(const CompiledRef& kept, const ir::Data& all);
-  ir::Data run_presuming(const Compiled& c, const ir::Data& all);
+  ir::Data run_drawing(const Compiled& c, const ir::Data& all);
   ir::Data run_program(const Compiled& c, const ir::Data& all);
 
   std::string name_;
@@ -144,5 +145,8 @@ class Function {
   std::vector<CompiledRef> compiled_;  // the one that fitted last is tried first
   FunctionCounts counts_;
 };
+
+/// Does running it tell whether its data are as it presumes?
+bool asks_of_data(const ir::Graph& graph);
 
 }  // namespace lathe::jit

@@ -26,7 +26,18 @@ bool layout_holds(const Guard& g, const Tensor& t) {
   return ir::stride_class(t.geometry(), g.any_strides) == g.expected;
 }
 
-/// Does running it tell whether its data are as it presumes?
+/// Does it draw random numbers, or call what may?
+bool may_draw(const ir::Graph& graph) {
+  bool found = false;
+  ir::for_each_node(graph.body(), [&](const ir::Node* n) {
+    found |= ir::effects(*n, graph) == ir::Effects::ordered ||
+             (n->op() != nullptr && n->op()->extra.host != HostCall::none);
+  });
+  return found;
+}
+
+}  // namespace
+
 bool asks_of_data(const ir::Graph& graph) {
   bool asks = false;
   ir::for_each_node(graph.body(), [&](const ir::Node* n) {
@@ -36,13 +47,12 @@ bool asks_of_data(const ir::Graph& graph) {
   return asks;
 }
 
-}  // namespace
-
 void Function::Compiled::prepare_guards(absl::Span<const std::string> names) {
   sources = traced.graph.sources();
   for (const ir::Traced::Stride& s : traced.strides)
     sources.push_back({traced.graph.inputs()[s.input], s.axis, /*stride=*/true});
   presumes = asks_of_data(traced.graph);
+  may_draw = jit::may_draw(traced.graph);
   auto from_inputs = [&](Int e) { return traced.graph.inputs_say(e, sources); };
   auto of_sizes = [&](Int e) {
     return absl::c_all_of(symbols_of(e), [&](uint32_t k) { return sources[k].axis >= 0; });

@@ -10,7 +10,6 @@ namespace lathe {
 class PresumptionError : public ShapeError {
  public:
   using ErrorOf::ErrorOf;
-  bool undone = false;  // all that the program has done so far: nobody has seen any of it
 };
 
 }  // namespace lathe

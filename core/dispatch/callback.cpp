@@ -91,6 +91,7 @@ static constinit thread_local uint64_t t_ordered_calls = 0;
 uint64_t ordered_calls() { return t_ordered_calls; }
 void note_ordered_call() { ++t_ordered_calls; }
 void forget_ordered_call() { --t_ordered_calls; }
+UnseenCalls::~UnseenCalls() { t_ordered_calls = before_; }
 
 const Op* callback_op(std::string_view name) {
   if (name == kPure) return &definition(HostCall::pure);

@@ -15,11 +15,21 @@ namespace lathe {
 
 Outputs call_host(const HostFunction& f, const Tensors& xs, IntSpan sizes, bool ordered);
 
-/// How many ordered calls this thread has made.
+/// How many ordered calls this thread has made, those of hooks included.
 uint64_t ordered_calls();
 /// The last of them has only been noted, to be made later.
 void forget_ordered_call();
 void note_ordered_call();
+/// What is called while this lives belongs to a call that may be made again, and does not count.
+class UnseenCalls {
+ public:
+  UnseenCalls() : before_(ordered_calls()) {}
+  ~UnseenCalls();
+  UnseenCalls(const UnseenCalls&) = delete;
+
+ private:
+  uint64_t before_;
+};
 
 /// The definition of this name, if it is one of the two, which are made when they are first asked
 /// for; else null.

@@ -1,5 +1,7 @@
 #include "kernels/custom/custom.h"
 
+#include <optional>
+
 #include "core/dispatch/callback.h"
 #include "core/dispatch/custom.h"
 #include "core/op/host_function.h"
@@ -22,6 +24,8 @@ Verdict host_accepts(const Entry&, const Query& query) {
 
 void run_host(const Call& call, Outputs& outputs) {
   if (call.op.extra.host == HostCall::ordered) note_ordered_call();
+  std::optional<UnseenCalls> unseen;
+  if (call.op.extra.host == HostCall::pure) unseen.emplace();
   outputs = call.args[0].function_->run(call.args.tensors(1), call.types);
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/callback.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/later.h"
 #include "python/bindings/values.h"
@@ -73,6 +74,7 @@ nb::object apart(const Tensor& t) { return owned(wrap(detach(t))); }
 std::function<Tensor()> packed_by(const std::shared_ptr<nb::object>& pack,
                                   const std::shared_ptr<nb::object>& unpack, const Tensor& t) {
   nb::gil_scoped_acquire lock;
+  note_ordered_call();  // of the user's, which sees what was written until now
   std::shared_ptr<nb::object> kept = shared_object((*pack)(owned(wrap(t))));
   return [kept, unpack] {
     nb::gil_scoped_acquire lock;

@@ -12,26 +12,25 @@ constinit std::array<PyObject*, kErrorKinds> classes{};
 constinit PyObject* base = nullptr;
 
 /// The built-ins a kind also is, ended by null. RuntimeError where PyTorch raises that.
-std::array<PyObject*, 3> builtins(ErrorKind kind) {
+std::array<PyObject*, 4> builtins(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::shape:
     case ErrorKind::device:
     case ErrorKind::alias:
+    case ErrorKind::value:
       return {PyExc_RuntimeError, PyExc_ValueError};
     case ErrorKind::dtype:
       return {PyExc_RuntimeError, PyExc_TypeError};
     case ErrorKind::index:
-      return {PyExc_IndexError};
-    case ErrorKind::value:
-      return {PyExc_ValueError};
+      return {PyExc_RuntimeError, PyExc_IndexError};
     case ErrorKind::type:
       return {PyExc_TypeError};
     case ErrorKind::overflow:
-      return {PyExc_OverflowError, PyExc_ValueError};
+      return {PyExc_RuntimeError, PyExc_OverflowError, PyExc_ValueError};
     case ErrorKind::file:
       return {PyExc_OSError};
     case ErrorKind::memory:
-      return {PyExc_MemoryError};
+      return {PyExc_RuntimeError, PyExc_MemoryError};
     case ErrorKind::cancelled:
       return {PyExc_KeyboardInterrupt};
     case ErrorKind::unsupported:
@@ -177,6 +176,11 @@ void raise_active() noexcept {
   } catch (...) {
     PyErr_SetString(error_class(ErrorKind::internal), "unexpected C++ exception");
   }
+}
+
+nb::object active_exception() {
+  raise_active();
+  return nb::borrow(nb::python_error().value());
 }
 
 }  // namespace lathe::py

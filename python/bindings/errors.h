@@ -15,5 +15,7 @@ PyObject* error_class(ErrorKind kind);
 void when_refused(void (*note)(PyObject* error) noexcept);
 /// Sets `error` as Python's current exception, with its parts as attributes.
 void raise(const Error& error) noexcept;
+/// The C++ exception that is being handled, as Python's.
+nb::object active_exception();
 
 }  // namespace lathe::py

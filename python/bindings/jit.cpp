@@ -17,6 +17,7 @@
 #include "core/base/presumption.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/callback.h"
 #include "core/dispatch/fn.h"
 #include "graph/ir/text.h"
 #include "graph/trace/tracer.h"
@@ -28,6 +29,7 @@
 #include "kernels/table/table.h"
 #include "python/bindings/call.h"
 #include "python/bindings/call_inputs.h"
+#include "python/bindings/errors.h"
 #include "python/bindings/guards.h"
 #include "python/bindings/integer.h"
 #include "python/bindings/observer.h"
@@ -78,6 +80,16 @@ class Call final : public jit::FunctionCallbacks {
   }
 
   const FoundRows& found() const { return inputs_->found(); }
+  /// Is it as if the call had not been made, where its program raises? It has then written nothing;
+  /// has it called nobody, since there were so many calls, nor met an error of earlier work, which
+  /// a device tells late?
+  bool unseen(uint64_t calls) const {
+    const auto elsewhere = [](const ir::Datum& d) {
+      return d.is_tensor() && d.tensor().device().kind != DeviceKind::cpu;
+    };
+    return ordered_calls() == calls && inputs_ != nullptr &&
+           std::none_of(inputs_->all().begin(), inputs_->all().end(), elsewhere);
+  }
   int64_t trace_id = 0;
   std::shared_ptr<const Kept> kept;  // another thread may take the trace away
 
@@ -201,16 +213,19 @@ class Function {
   Function(const Function&) = delete;
 
   /// The result of a call that a program serves; None: none does. A single tensor as it is; else
-  /// (results, number of the trace, objects of the rows that were asked for). A text: why the
-  /// program has to leave the call to the function itself.
+  /// (results, number of the trace, objects of the rows that were asked for). Of a program that
+  /// raises: (exception, number, before anybody has seen something of it, its data are not as it
+  /// presumes).
   nb::object serve(nb::tuple args, nb::dict kwargs) {
     Call call(kept_, args.ptr(), kwargs.ptr());
     std::optional<ir::Data> results;
+    const uint64_t calls = ordered_calls();
     try {
       results = engine_.serve({}, call);
-    } catch (const PresumptionError& e) {
-      if (!e.undone) throw;
-      return nb::cast(std::string(e.what()));
+    } catch (const PresumptionError&) {
+      return nb::make_tuple(active_exception(), call.trace_id, call.unseen(calls), true);
+    } catch (...) {
+      return nb::make_tuple(active_exception(), call.trace_id, call.unseen(calls), false);
     }
     if (!results) return nb::none();
     const Kept& kept = *call.kept;
@@ -513,6 +528,10 @@ void add_jit(nb::module_& m) {
   nb::class_<jit::CompositeChoices>(m, "_CompositeChoices").def(nb::init<>());
   m.def("_push_choices", push_choices);
   m.def("_pop_choices", pop_choices);
+  m.def("_presumes", [] {
+    ir::Tracer* tracer = ir::Tracer::current();
+    return tracer != nullptr && jit::asks_of_data(tracer->graph());
+  });
   m.def("_tracing", [] { return thread_state().trace_epoch != 0; });
 }
 

@@ -2346,7 +2346,7 @@ class DeviceError(Error, builtins.RuntimeError, builtins.ValueError):
 class FileError(Error, builtins.OSError):
     """A damaged, unknown or unreadable file."""
 
-class IndexError(Error, builtins.IndexError):
+class IndexError(Error, builtins.RuntimeError, builtins.IndexError):
     """An axis or an element index out of range."""
 
 class InternalError(Error, builtins.RuntimeError):
@@ -2355,13 +2355,13 @@ class InternalError(Error, builtins.RuntimeError):
 class LinAlgError(Error, builtins.RuntimeError):
     """A matrix that has no such decomposition or inverse."""
 
-class MemoryError(Error, builtins.MemoryError):
+class MemoryError(Error, builtins.RuntimeError, builtins.MemoryError):
     """Out of memory, or over the flag max_memory."""
 
 class NameError(Error, builtins.AttributeError):
     """An op, flag or attribute that does not exist."""
 
-class OverflowError(Error, builtins.OverflowError, builtins.ValueError):
+class OverflowError(Error, builtins.RuntimeError, builtins.OverflowError):
     """A size or count outside the range of a size."""
 
 class ScriptError(Error, builtins.RuntimeError):
@@ -2379,7 +2379,7 @@ class TypeError(Error, builtins.TypeError):
 class UnsupportedError(Error, builtins.NotImplementedError):
     """Valid, but this build or device has no way to do it."""
 
-class ValueError(Error, builtins.ValueError):
+class ValueError(Error, builtins.RuntimeError, builtins.ValueError):
     """An argument outside its domain."""
 
 bfloat16: dtype

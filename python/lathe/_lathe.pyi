@@ -67,6 +67,7 @@ _parse_program: Any
 _pass_names: Any
 _pop_choices: Any
 _pop_packer: Any
+_presumes: Any
 _print: Any
 _program_of_text: Any
 _promoted: Any

@@ -23,7 +23,6 @@ from .. import _lathe, ops
 from .._lathe import Tensor
 from . import script_source as source
 from .observe.observer import Observer
-from .observe.printing import deliver, held, record_delivery
 from .observe.rewrite import Room
 from .script_expressions import CELLS, Closure, Expressions, of_data, throw
 from .script_join import Again, Raised
@@ -34,9 +33,7 @@ from .script_optional import Facts, facts_of, learn
 from .script_recursion import result_of
 from .script_structures import BREAK, CLOSED, CONTINUE, END, PLAIN_ERRORS, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
-from .trace import FLAG, OfObject, Traced, is_object
-
-_FLAG = "fallback_is_error"
+from .trace import OfObject, Traced, is_object
 
 
 class Session(Observed):
@@ -55,7 +52,6 @@ class Session(Observed):
         self.asserted = []  # (what may be None, what was known of it before)
         self.calls = {}  # functions that the program calls, see lathe.callback
         self.checks = {"failed": 0}  # a number whose computation fails where eager code raises
-        self.handled = ()  # classes of exceptions that the script catches
         self.trying = []  # how many structures are around each try that is under way
         self.crossed = None  # an exception that has left a part which data decides about
         self.thrown = None  # the last exception of a raise statement
@@ -376,7 +372,6 @@ class Interpreter(Expressions, Structures, Matching):
         raise one, the program fails, and the call runs as it is."""
         session = self.session
         classes = [self.caught_by(h) for h in node.handlers]
-        session.handled += tuple(c for some in classes for c in some)
         session.trying.append(session.recording)
         try:
             out = self.block(node.body, CLOSED)
@@ -428,7 +423,6 @@ class Scripted(Traced):
     _word = "script"
     _interprets = True
     _captures = None  # part of an outer capture, it runs as a script all the same
-    _handled = ()  # exceptions of a program after which the call runs as it is
 
     def __init__(self, function):
         super().__init__(function)
@@ -438,41 +432,24 @@ class Scripted(Traced):
         if _lathe._tracing():
             # Part of an outer trace, whose own code runs as Python: this part is read all the same.
             return self._part(Observer.active(), args, kwargs, inner=True)[0]
-        ran, waiting = sum(self._eager.values()), len(held.calls)
-        held.before = waiting
-        drawn = _lathe._random_state()
-        try:
-            return super().__call__(*args, **kwargs)
-        except self._handled as e:
-            ours = isinstance(e, (_lathe.ScriptError, _lathe.TraceError))
-            if ours or sum(self._eager.values()) != ran:
-                deliver()
-                raise
-            del held.calls[waiting:]  # eager code prints it
-            _lathe._set_random_state(*drawn)
-            why = _lathe.ScriptError("eager code raises an exception here", op="script")
-            if isinstance(e, _lathe.OverflowError):
-                e = why.with_traceback(e.__traceback__)
-            return self._as_it_is(e, args, kwargs, strict=_lathe.get_flag(FLAG) == "1")
-        except BaseException:
-            deliver()
-            raise
+        return super().__call__(*args, **kwargs)
 
-    def _left(self, *args, **kwargs):
-        del held.calls[held.before :]  # eager code prints it
-        return super()._left(*args, **kwargs)
+    def _once_more(self, problem, args, kwargs):
+        try:
+            return super()._once_more(problem, args, kwargs)
+        except RecursionError:
+            raise problem from None  # the program's error says more
+
+    def _why(self, problem):
+        if not isinstance(problem, _lathe.OverflowError):
+            return problem
+        return _lathe.ScriptError("eager code raises an exception here", op="script")
 
     def _run(self, observer, args, kwargs):
-        observer.can_wait = True
         result, session = self._part(observer, args, kwargs)
-        if observer.waiting.on:
-            record_delivery(observer)
-        self._handled += session.handled
+        self._let_wait(observer)
         failed = session.checks["failed"]
-        if not decided_by_data(failed):
-            return result
-        self._handled += (_lathe.OverflowError,)
-        return Checked(result, failed.tensor)
+        return Checked(result, failed.tensor) if decided_by_data(failed) else result
 
     def _part(self, observer, args, kwargs, inner=False):
         f = observer.attribute(self, "_function") if inner else self._function

@@ -146,7 +146,6 @@ class DataList:
             refuse("a list whose length data decides, read inside of a lathe.trace",
                    "make the outer function a script too")  # fmt: skip
         session.fail_where(condition.tensor)
-        session.handled += (_lathe.IndexError,)
 
     def require_one(self):
         """There is an item, or the program fails."""

@@ -81,7 +81,6 @@ def computed(script, node, f, args, kind):
     script.may_fail(node)
     session = script.session
     session.observer.note_failure()
-    session.handled += (ValueError, ArithmeticError)
     numbers = [Number.of_tensor(a) if isinstance(a, Tensor) else Number.of(a) for a in args]
     with session.observer.resting():
         call = prepared(

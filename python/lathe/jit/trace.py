@@ -13,6 +13,11 @@ _MOST_RESULTS = 96  # kept without a look at which programs are gone
 _MOST_REASONS = 32
 FLAG = "fallback_is_error"
 _MOST_IN_VAIN = 16  # captures in a row whose programs served no other call
+# Not errors of the traced code's own, or none that running it once more would tell more of.
+OURS = (
+    _lathe.TraceError, _lathe.ScriptError, _lathe.InternalError, _lathe.MemoryError,
+    _lathe.CancelledError,
+)  # fmt: skip
 _OTHER_AT_EACH_CALL = "what the code reads was another at each of its calls"
 
 
@@ -25,6 +30,7 @@ class _Trace:
 
     def __init__(self, captured):
         self.plan, self.effects = captured.plan, captured.effects
+        self.waiting = getattr(captured.observer, "waiting", None)
         self.sizes = captured.sizes_outside()
         self.guards = captured.guards()
         self.rows = captured.close()
@@ -103,12 +109,7 @@ class Traced(Captured):
     def __call__(self, *args, **kwargs):
         served = self._engine.serve(args, kwargs)
         if served is not None:
-            if type(served) is str:
-                return self._left(served, args, kwargs)
-            if type(served) is not tuple:
-                return served
-            outputs, number, objects = served
-            return self._traces[number].finish(outputs, objects)
+            return served if type(served) is not tuple else self._finish(served, args, kwargs)
         if _lathe._tracing() or _lathe._batching():  # part of an outer trace or vmap
             return self._function(*args, **kwargs)
         try:
@@ -139,11 +140,13 @@ class Traced(Captured):
             served = self._engine.serve(args, kwargs)
         if served is None:
             self._refuse_unsteady(number, args, kwargs)
-        if type(served) is str:
-            return self._left(served, args, kwargs)
-        if type(served) is not tuple:
-            return served
-        return self._traces[served[1]].finish(served[0], served[2])
+        return served if type(served) is not tuple else self._finish(served, args, kwargs)
+
+    def _finish(self, served, args, kwargs):
+        if len(served) == 4:
+            return self._again(*served, args, kwargs)
+        outputs, number, objects = served
+        return self._traces[number].finish(outputs, objects)
 
     def _make(self, args, kwargs):
         """(number of a new trace, None), or (None, an error of the traced code's own)."""
@@ -243,6 +246,36 @@ class Traced(Captured):
             ) from problem
         return result
 
+    def _again(self, problem, number, unseen, presumed, args, kwargs):
+        """A call whose program has raised. unseen: before anybody saw something of it; then it runs
+        as it is, and raises that at its own line, or catches it. presumed: its data are not as the
+        program presumes."""
+        again = unseen and isinstance(problem, Exception) and not isinstance(problem, OURS)
+        if isinstance(problem, _lathe.UnsupportedError) and _lathe.get_flag(FLAG) == "1":
+            again = False  # what the flag asks for
+        trace = self._traces.get(number)
+        if trace is None or trace.waiting is not None:
+            from .observe.printing import deliver, forget
+
+            if trace is None:  # taken away meanwhile
+                deliver()
+            elif again:
+                forget(trace.waiting)
+            else:
+                deliver(trace.waiting)
+        if not again:
+            raise problem
+        if presumed:
+            return self._left(str(problem), args, kwargs)
+        return self._once_more(problem, args, kwargs)
+
+    def _once_more(self, problem, args, kwargs):
+        return self._as_it_is(self._why(problem), args, kwargs, _lathe.get_flag(FLAG) == "1")
+
+    def _why(self, problem):
+        """What explain() says of a call that runs as it is after this."""
+        return problem
+
     def _left(
         self, why, args, kwargs, counted="a size that data decides is not as the program presumes"
     ):
@@ -272,7 +305,16 @@ class Traced(Captured):
 
     def _run(self, observer, args, kwargs):
         """The capture itself: the function on symbolic tensors."""
-        return observer.call(self._function)(*args, **kwargs)
+        result = observer.call(self._function)(*args, **kwargs)
+        self._let_wait(observer)
+        return result
+
+    def _let_wait(self, observer):
+        """What is printed waits where data decide whether eager code runs instead."""
+        if getattr(observer, "called", 0) and (observer.waiting.on or _lathe._presumes()):
+            from .observe.printing import let_wait
+
+            let_wait(observer)
 
     def _note_misses(self, args, kwargs):
         """Which read differs from what the nearest trace found: the reason of a capture."""

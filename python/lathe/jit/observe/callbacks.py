@@ -33,7 +33,7 @@ class Callbacks:
         self.may_fail = False  # data decides whether the program fails, and eager code runs instead
         self.presumes = False  # the same of a size, if what was printed until then has waited
         self.waiting = Waiting()
-        self.can_wait = False  # what is printed, until the program has not failed
+        self.can_wait = True  # what is printed, until the program has not failed
 
     def note_ordered(self, can_wait=False):
         """Before an ordered call is recorded. can_wait: it may happen when nothing fails any more,

@@ -24,8 +24,8 @@ def ordered(observer, name, texts, run, form=None):
 
     def call(tensors):
         said = build(texts, tensors)
-        if waiting.on:
-            held.calls.append((run, said))
+        if waiting.on or held.calls:  # of a program around this one, which come first
+            held.calls.append((waiting, run, said))
             _lathe._forget_ordered_call()  # nobody was called yet
         else:
             run(said)
@@ -37,28 +37,46 @@ def ordered(observer, name, texts, run, form=None):
 
 
 class _Held(_local):
-    """Calls that wait for the end of the program which this thread runs: (function, argument)."""
+    """Calls that wait for the end of the programs which this thread runs, in order: (whose it is,
+    function, argument)."""
 
     def __init__(self):
         self.calls = []
-        self.before = 0  # how many there were when the script began that runs
 
 
 held = _Held()
 
 
-def deliver():
-    """Makes the calls that wait."""
-    calls, held.calls = held.calls, []
-    for run, said in calls:
-        run(said)
+def deliver(waiting=None):
+    """Makes the calls that wait for the end of this program, or all. Inside of another one that
+    has some, they come behind those."""
+    if held.calls and waiting in (None, held.calls[0][0]):
+        calls, held.calls = held.calls, []
+        for _, run, said in calls:
+            run(said)
+
+
+def forget(waiting):
+    """The program has failed, and eager code makes them, and those of programs inside of it."""
+    whose = [c[0] for c in held.calls]
+    if waiting in whose:
+        del held.calls[whose.index(waiting) :]
+
+
+def let_wait(observer):
+    """What is printed waits, if it can: data decide whether eager code runs instead."""
+    observer.waiting.on |= observer.can_wait
+    if observer.waiting.on:
+        record_delivery(observer)
 
 
 def record_delivery(observer):
     """The last of the ordered calls of a program, behind all that may fail in it."""
 
+    waiting = observer.waiting
+
     def call(tensors):
-        deliver()
+        deliver(waiting)
         return []
 
     with observer.resting():
