@@ -32,12 +32,10 @@ constexpr Pass kCleanViews{"clean_views", clean_views};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
 constexpr Pass kJoinSiblings{"join_siblings", join_siblings};
-constexpr Pass kCopyTurned{"copy_turned", copy_turned};
 
 constexpr Pass kAll[] = {kUnifySizes,     kEliminateDead, kMergeCommon,     kFoldConstants,
                          kMoveInvariants, kCanonicalise,  kSimplifyAlgebra, kCleanCasts,
-                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kJoinSiblings,
-                         kCopyTurned};
+                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kJoinSiblings};
 
 double now() {
   return std::chrono::duration<double, std::milli>(
@@ -97,7 +95,6 @@ Report optimise(Graph& graph, const Budget& budget) {
   }
   run.pass(kFusePointwise);
   run.pass(kJoinSiblings);
-  run.pass(kCopyTurned);
   run.pass(kEliminateDead);
   verify_rewritten(graph);
   return run.take();

@@ -48,10 +48,6 @@ int fuse_pointwise(Graph& graph, Rewrites& rewrites);
 /// After groups are made.
 int join_siblings(Graph& graph, Rewrites& rewrites);
 
-/// Copies what kernels of elementwise steps would read by columns, once for all that read it. After
-/// groups are made, so that no group takes the copy in.
-int copy_turned(Graph& graph, Rewrites& rewrites);
-
 /// May this node be part of a pointwise group? By its definition's kind and body, never by its
 /// name.
 bool pointwise(const Node& node);

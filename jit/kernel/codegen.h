@@ -30,9 +30,9 @@ struct Target {
 inline constexpr int kMaxRank = 16;
 
 /// What a kernel is called with. Its operands are counted as each_operand() does; those that are
-/// its own have room for kRowsTogether positions, one after the other. Behind them come the states
-/// of reductions over rows: a line for each of 16 lanes, which hold what positions before have left
-/// there.
+/// its own have room for as many positions as are unrolled, one after the other. Behind them come
+/// the states of reductions over rows: a line for each of 16 lanes, which hold what positions
+/// before have left there.
 struct KernelArgs {
   std::byte* const* data = nullptr;  // each operand's element at position 0 of every axis
   const int64_t* extents = nullptr;  // all positive
@@ -42,10 +42,6 @@ struct KernelArgs {
   uint64_t* error = nullptr;    // see kNoError; may be shared by all threads
 };
 using KernelFn = void (*)(const KernelArgs*);
-
-/// So many positions of its parallel axes a kernel takes at a time, statement by statement: a
-/// reduction of one row alone would wait for itself.
-inline constexpr int kRowsTogether = 4;
 
 /// Failed checks meet in one word: logical index << 16 | code, the least one wins, so that which
 /// error is reported depends on nothing but the data.
@@ -89,7 +85,7 @@ class Codegen {
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 17;
+inline constexpr int kCodegenVersion = 18;
 /// The plug-in's handshake: one of another build is refused.
 inline constexpr uint32_t kCodegenAbi = 7;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";

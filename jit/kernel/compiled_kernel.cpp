@@ -1,12 +1,13 @@
 #include "jit/kernel/compiled_kernel.h"
 
 #include "jit/kernel/kernels.h"
+#include "jit/kernel_ir/scheduling.h"
 
 namespace lathe::jit {
 
 CompiledKernel::CompiledKernel(Kernel kernel)
     : loops_(std::move(kernel)), code_([this] {
-        return [kernel = loops_](Effort effort) { return get_kernel(kernel, effort); };
+        return [kernel = code_of(loops_)](Effort effort) { return get_kernel(kernel, effort); };
       }) {
   const auto place = [&](const Access& a) {
     const Buf& buf = loops_.buffers[static_cast<size_t>(a.buf)];
@@ -46,7 +47,7 @@ std::string CompiledKernel::vectors() const {
   const CodegenOrReason& llvm = open_codegen();
   if (llvm.codegen == nullptr) return llvm.reason + "\n";
   const Result<std::string> text =
-      llvm.codegen->print(with_lowered_functions(loops_), llvm.codegen->host());
+      llvm.codegen->print(with_lowered_functions(code_of(loops_)), llvm.codegen->host());
   return text ? text.value : text.error + "\n";
 }
 

@@ -9,21 +9,34 @@
 #include "core/base/flags.h"
 #include "kernels/own/copy.h"
 #include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::jit {
 namespace {
 
 constexpr int64_t kGrainBytes = 1 << 16;
+/// Positions of a box of which something is staged, how far it goes along the last axis, and how
+/// far at least along the axis of what is staged: that is still in the cache when it is read.
+constexpr int64_t kBoxElements = 1 << 14, kAlong = 256, kAcross = 64;
+
+/// The position of this number among so many an axis.
+Sizes position_of(int64_t number, absl::Span<const int64_t> extents) {
+  Sizes at(extents.size());
+  for (size_t axis = at.size(); axis-- > 0; number /= extents[axis])
+    at[axis] = number % extents[axis];
+  return at;
+}
 
 }  // namespace
 
 ElementKernel::ElementKernel(const Lowered& lowered)
-    : CompiledKernel(schedule(lowered.kernel)),
+    : CompiledKernel(lowered.kernel),
       tensors_(lowered.tensors),
       numbers_(lowered.numbers),
       simd_(of_elements(loops())->f),
       inputs_(of_elements(loops())->operands.size()),
-      positions_(reads_position(of_elements(loops())->f)) {}
+      positions_(reads_position(of_elements(loops())->f)),
+      staging_(loops()) {}
 
 bool ElementKernel::may_replace(size_t tensor, size_t result) const {
   const Compute& c = *of_elements(loops());
@@ -45,7 +58,7 @@ bool ElementKernel::may_replace(size_t tensor, size_t result) const {
 bool ElementKernel::moves_like(const Access& load, const Access& store) const {
   for (size_t axis = 0; axis < loops().axes.size(); ++axis)
     if (!identical(loops().axes[axis].extent, Int(1)) &&
-        !identical(load.map.strides[axis], store.map.strides[axis]))
+        !identical(load.map.along(axis), store.map.along(axis)))
       return false;
   return true;
 }
@@ -54,7 +67,50 @@ ElementKernel::Bound ElementKernel::bind(const std::function<int64_t(Int)>& valu
   Bound b;
   CompiledKernel::bind(value, b);
   for (int64_t extent : b.extents) b.elements *= extent;
+  cut(b);
   return b;
+}
+
+void ElementKernel::cut(Bound& b) const {
+  const Schedule& schedule = loops().schedule;
+  const auto cuts = [](const ScheduleStep& s) { return s.kind == ScheduleKind::split; };
+  if (!stages() && std::none_of(schedule.begin(), schedule.end(), cuts)) return;
+  b.box = stages() ? staged_box(b) : Sizes(b.extents.begin(), b.extents.end());
+  for (size_t axis = 0; axis < b.box.size(); ++axis) {
+    const int64_t extent = std::max<int64_t>(1, b.extents[axis]);
+    const auto on = static_cast<int>(axis);
+    b.box[axis] = std::min(extent, count_of(schedule, ScheduleKind::split, b.box[axis], on));
+    b.box[axis] = std::max<int64_t>(1, b.box[axis]);
+    b.boxes.push_back((extent + b.box[axis] - 1) / b.box[axis]);
+    b.box_count *= b.boxes.back();
+  }
+  b.staged = staging_.bind(b.box, b.strides);
+}
+
+/// Both along what is staged and along what it is staged for, a box goes as far as whole lines of
+/// the cache and few pages ask for.
+Sizes ElementKernel::staged_box(const Bound& b) const {
+  const size_t rank = b.extents.size(), last = rank - 1;
+  Sizes box(rank, 1);
+  box[last] = std::min(b.extents[last], kAlong);
+  const size_t across = staging_.runs_along(b.strides, rank);
+  int64_t left = kBoxElements / std::max<int64_t>(1, box[last]);
+  if (across != last) {
+    box[across] = std::min(b.extents[across], std::max(kAcross, left));
+    left /= std::max<int64_t>(1, box[across]);
+  }
+  for (size_t axis = last; axis-- > 0;) {
+    if (axis == across) continue;
+    box[axis] = std::min(b.extents[axis], std::max<int64_t>(1, left));
+    left /= std::max<int64_t>(1, box[axis]);
+  }
+  return box;
+}
+
+size_t ElementKernel::room(const Bound& bound) const {
+  if (bound.staged.bytes == 0 || bound.elements == 0) return 0;
+  const int64_t threads = std::min<int64_t>(pool_threads(), bound.box_count);
+  return static_cast<size_t>(threads) * size_class_bytes(bound.staged.bytes);
 }
 
 void ElementKernel::move(const Bound& bound, const Run& run) const {
@@ -82,8 +138,7 @@ Engine ElementKernel::run(const Bound& bound, const Run& run) const {
 
 void ElementKernel::run(KernelFn fn, const Bound& bound, const Run& run) const {
   Launch launch(fn, *this, bound, run);
-  parallel_for(bound.elements, launch.grain(),
-               [&](int64_t begin, int64_t end) { launch.piece(begin, end); });
+  launch.all();
   launch.finish();
 }
 
@@ -91,14 +146,19 @@ void ElementKernel::run(KernelFn fn, const Bound& bound, const Run& run) const {
 
 ElementKernel::Launch::Launch(KernelFn code, const ElementKernel& kernel, const Bound& bound,
                               const Run& run)
-    : kernel_(kernel), bound_(bound), run_(run), code_(code) {
+    : kernel_(kernel),
+      bound_(bound),
+      run_(run),
+      code_(code),
+      all_{{}, bound.extents, bound.strides} {
   for (size_t k = 0; k < kernel.places().size(); ++k)
-    places_.push_back(kernel.place(k, bound, run));
+    all_.places.push_back(kernel.place(k, bound, run));
 }
 
 std::unique_ptr<ElementKernel::Repeated> ElementKernel::repeated(const Bound& bound,
                                                                  const Run& run) const {
-  if (bound.elements == 0 || moves(run.wanted) || loops().facts.has_checks) return nullptr;
+  const bool alike = !stages() && !loops().facts.has_checks;
+  if (bound.elements == 0 || moves(run.wanted) || !alike) return nullptr;
   const KernelFn code = code_for(run);
   if (code == nullptr || bound.elements > grain_of_code()) return nullptr;
   return std::unique_ptr<Repeated>(new Repeated(*this, bound, run, code));
@@ -128,20 +188,65 @@ int64_t ElementKernel::grain_of_code() const {
 }
 
 int64_t ElementKernel::Launch::grain() const {
-  return code_ == nullptr ? kGrainBytes / 4 : kernel_.grain_of_code();
+  const int64_t best = code_ == nullptr ? kGrainBytes / 4 : kernel_.grain_of_code();
+  return count_of(kernel_.loops().schedule, ScheduleKind::parallel, best);
 }
 
-void ElementKernel::Launch::piece(int64_t begin, int64_t end) {
+int64_t ElementKernel::Launch::boxes_together() const {
+  int64_t elements = 1;
+  for (int64_t n : bound_.box) elements *= n;
+  const int64_t best = std::max<int64_t>(1, kernel_.grain_of_code() / elements);
+  return count_of(kernel_.loops().schedule, ScheduleKind::parallel, best);
+}
+
+void ElementKernel::Launch::all() {
+  if (bound_.box.empty())
+    return parallel_for(bound_.elements, grain(),
+                        [&](int64_t begin, int64_t end) { piece(begin, end); });
+  if (bound_.elements == 0) return;
+  parallel_for(bound_.box_count, boxes_together(), [&](int64_t begin, int64_t end) {
+    const Scratch room(bound_.staged.bytes);
+    for (; begin < end; ++begin) box(begin, room.data());
+  });
+}
+
+void ElementKernel::Launch::box(int64_t number, std::byte* room) {
+  Sizes first = position_of(number, bound_.boxes), count = bound_.box;
+  int64_t elements = 1;
+  for (size_t axis = 0; axis < count.size(); ++axis) {
+    first[axis] *= bound_.box[axis];
+    count[axis] = std::min(count[axis], bound_.extents[axis] - first[axis]);
+    elements *= count[axis];
+  }
+  Area of = area(first, count);
+  if (kernel_.stages()) {
+    const Sizes here(count.size());
+    kernel_.staging_.copy(bound_.staged, here, count, bound_.strides, absl::MakeSpan(of.places),
+                          room);
+    of.strides = bound_.staged.strides;
+  }
+  run(of, 0, elements);
+}
+
+ElementKernel::Launch::Area ElementKernel::Launch::area(const Sizes& first,
+                                                        const Sizes& count) const {
+  const size_t rank = count.size();
+  Area area = all_;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    area.extents[axis] = count[axis];
+    for (size_t k = 0; k < area.places.size(); ++k)
+      area.places[k] += first[axis] * bound_.strides[k * rank + axis];
+  }
+  return area;
+}
+
+void ElementKernel::Launch::run(const Area& area, int64_t begin, int64_t end) {
   if (begin == end) return;
-  if (code_ == nullptr) return by_simd(begin, end);
+  if (code_ == nullptr) return by_simd(area, begin, end);
   KernelArgs args;
-  args.data = places_.data();
-  args.extents = bound_.extents.data();
-  by_code(args, begin, end);
-}
-
-void ElementKernel::Launch::by_code(KernelArgs args, int64_t begin, int64_t end) {
-  args.strides = bound_.strides.data();
+  args.data = area.places.data();
+  args.extents = area.extents.data();
+  args.strides = area.strides.data();
   args.begin = begin;
   args.end = end;
   args.error = reinterpret_cast<uint64_t*>(&error_);
@@ -168,35 +273,27 @@ void ElementKernel::Launch::lines(const Epilogue::Lines& lines) {
     return;
   }
   const size_t rank = bound_.extents.size();
-  auto extents = bound_.extents;
-  auto places = places_;
-  int64_t rest = lines.first;
-  for (size_t axis = rank; axis-- > 0; rest /= bound_.extents[axis])
-    for (size_t k = 0; k < places.size(); ++k)
-      places[k] += rest % bound_.extents[axis] * bound_.strides[k * rank + axis];
-  extents[rank - 1] = lines.count;
-  extents[rank - 2] = lines.lines;
-  KernelArgs args;
-  args.data = places.data();
-  args.extents = extents.data();
-  by_code(args, 0, lines.lines * lines.count);
+  Sizes count(rank, 1);
+  count[rank - 1] = lines.count;
+  count[rank - 2] = lines.lines;
+  run(area(position_of(lines.first, bound_.extents), count), 0, lines.lines * lines.count);
 }
 
-void ElementKernel::Launch::by_simd(int64_t begin, int64_t end) {
-  size_t rank = bound_.extents.size();
-  int64_t length = bound_.extents[rank - 1];
-  absl::InlinedVector<LineOperand, 8> at(places_.size());
+void ElementKernel::Launch::by_simd(const Area& area, int64_t begin, int64_t end) {
+  const size_t rank = area.extents.size();
+  const int64_t length = area.extents[rank - 1];
+  absl::InlinedVector<LineOperand, 8> at(area.places.size());
   while (begin < end) {
     int64_t line = begin / length, start = begin % length;
     int64_t count = std::min({length - start, end - begin, kGrainBytes / 4});
-    for (size_t k = 0; k < places_.size(); ++k) {
-      const int64_t* strides = &bound_.strides[k * rank];
+    for (size_t k = 0; k < area.places.size(); ++k) {
+      const int64_t* strides = &area.strides[k * rank];
       int64_t rest = line, offset = start * strides[rank - 1];
       for (size_t axis = rank - 1; axis-- > 0;) {
-        offset += rest % bound_.extents[axis] * strides[axis];
-        rest /= bound_.extents[axis];
+        offset += rest % area.extents[axis] * strides[axis];
+        rest /= area.extents[axis];
       }
-      at[k] = {places_[k] + offset, strides[rank - 1] / kernel_.places()[k].item};
+      at[k] = {area.places[k] + offset, strides[rank - 1] / kernel_.places()[k].item};
     }
     LineContext context;
     context.linear = begin;

@@ -7,9 +7,11 @@
 
 #include "jit/kernel/compiled_kernel.h"
 #include "jit/kernel/lower.h"
+#include "jit/kernel/staging.h"
 #include "kernels/own/program.h"
 #include "kernels/problem/epilogue.h"
 #include "kernels/problem/line.h"
+#include "kernels/problem/operand.h"
 
 namespace lathe::jit {
 
@@ -31,8 +33,16 @@ class ElementKernel : public CompiledKernel {
 
   struct Bound : CompiledKernel::Bound {
     int64_t elements = 1;
+    Sizes box, boxes;  // of what its schedule cuts: positions of a box, and how many, by axis
+    int64_t box_count = 1;
+    Staging::Bound staged;
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
+
+  /// Does a run copy what lies in another order? Then it takes whole boxes only.
+  bool stages() const { return staging_.any(); }
+  /// Bytes that a run takes for itself.
+  size_t room(const Bound& bound) const;
 
   using Run = KernelRun;
   /// Throws ValueError for a failed check. Any number of threads at once.
@@ -52,8 +62,11 @@ class ElementKernel : public CompiledKernel {
     Launch(const ElementKernel& kernel, const Bound& bound, const Run& run)
         : Launch(bound.elements == 0 ? nullptr : kernel.code_for(run), kernel, bound, run) {}
     Launch(KernelFn code, const ElementKernel& kernel, const Bound& bound, const Run& run);
-    /// Row-major positions [begin, end), each once, from any thread.
-    void piece(int64_t begin, int64_t end);
+    /// All positions, on all threads.
+    void all();
+    /// Row-major positions [begin, end), each once, from any thread. Of a kernel that stages
+    /// nothing.
+    void piece(int64_t begin, int64_t end) { run(all_, begin, end); }
     /// The same of several lines: by one call of the code, where they are rows of its last axis.
     void lines(const Epilogue::Lines& lines);
     /// How many positions are worth handing to a thread.
@@ -66,15 +79,25 @@ class ElementKernel : public CompiledKernel {
     }
 
    private:
-    void by_simd(int64_t begin, int64_t end);
+    /// Positions of some extents, and where the operands are.
+    struct Area {
+      absl::InlinedVector<std::byte*, 8> places;
+      absl::InlinedVector<int64_t, 6> extents;
+      absl::Span<const int64_t> strides;
+    };
+    void run(const Area& area, int64_t begin, int64_t end);
+    void by_simd(const Area& area, int64_t begin, int64_t end);
     bool are_rows(const Epilogue::Lines& lines) const;
-    void by_code(KernelArgs args, int64_t begin, int64_t end);
+    /// So many positions an axis, from `first` on.
+    Area area(const Sizes& first, const Sizes& count) const;
+    void box(int64_t number, std::byte* room);
+    int64_t boxes_together() const;
 
     const ElementKernel& kernel_;
     const Bound& bound_;
     const Run& run_;
-    KernelFn code_;                              // null: the SIMD interpreter
-    absl::InlinedVector<std::byte*, 8> places_;  // where each operand begins
+    KernelFn code_;  // null: the SIMD interpreter
+    Area all_;
     std::atomic<uint64_t> error_{kNoError};
     CheckSlot checks_;
   };
@@ -111,6 +134,8 @@ class ElementKernel : public CompiledKernel {
 
  private:
   KernelFn code_for(const Run& run) const { return code().for_run(run.wanted, run.op, run.site); }
+  void cut(Bound& bound) const;
+  Sizes staged_box(const Bound& bound) const;
   int64_t grain_of_code() const;  // positions that are worth a thread
   void move(const Bound& bound, const Run& run) const;
   bool moves_like(const Access& load, const Access& store) const;
@@ -122,6 +147,7 @@ class ElementKernel : public CompiledKernel {
   own::Program simd_;
   size_t inputs_;   // operands before the stores
   bool positions_;  // does it ask where an element is?
+  Staging staging_;
 };
 
 }  // namespace lathe::jit

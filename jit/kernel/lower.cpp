@@ -44,6 +44,7 @@ Lowered lower_pointwise(absl::Span<Value* const> parameters, absl::Span<const No
     kernel.buffers.push_back({t.dtype, Space::argument, 0, r->name()});
   }
   kernel.body.push_back({std::move(compute)});
+  kernel = join_axes(std::move(kernel));
   count_facts(kernel);
   return out;
 }
@@ -89,7 +90,7 @@ Lowered lower_node(const Node& node, absl::Span<const Geometry> geometries) {
   return lower_pointwise(node.in(), absl::MakeConstSpan(&only, 1), node.out(), geometries);
 }
 
-Kernel schedule(Kernel kernel) {
+Kernel join_axes(Kernel kernel) {
   const auto parallel = [&] { return static_cast<size_t>(kernel.parallel); };
   each_map(kernel.body, [&](IndexMap& m) { m.strides.resize(kernel.axes.size(), Int(0)); });
   for (size_t k = parallel(); k-- > 0;)

@@ -548,7 +548,7 @@ bool may_be_in_rows(const Kernel& pointwise) {
 std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry) {
   std::optional<LoweredRows> lowered = RowsLowering(rows, geometry).run();
   if (!lowered) return std::nullopt;
-  if (rows.lead > 0) lowered->kernel = schedule(std::move(lowered->kernel));
+  if (rows.lead > 0) lowered->kernel = join_axes(std::move(lowered->kernel));
   if (std::string wrong = verify(lowered->kernel); !wrong.empty())
     LATHE_INTERNAL("the kernel of a row group: " + wrong);
   return lowered;

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "jit/kernel/cache_lines.h"
+#include "kernels/problem/operand.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
@@ -15,15 +16,12 @@ constexpr int64_t kGrain = 1 << 17;
 /// Bytes of the lanes of reductions over rows: they stay in the second cache. Fewer columns at a
 /// time cost more in calls than they save in memory.
 constexpr int64_t kNearLanes = 64 << 10;
+/// Rows that are staged at a time, of which what they read lies side by side: whole lines of the
+/// cache, and several of each page, as long as they stay in the second cache.
+constexpr int64_t kStagedRows = 64, kFewStagedRows = 16;
+constexpr int64_t kStagedBytes = 256 << 10;
 /// Columns come in so many: whole vectors.
 constexpr int64_t kFewColumns = 64;
-
-/// Whether no statement has anything to do with more than one position of the inner axis.
-bool columns_are_apart(const Kernel& kernel) {
-  return std::all_of(kernel.body.begin(), kernel.body.end(), [](const Statement& s) {
-    return std::holds_alternative<For>(s.node) || std::holds_alternative<ReduceRows>(s.node);
-  });
-}
 
 }  // namespace
 
@@ -33,7 +31,8 @@ RowKernel::RowKernel(LoweredRows lowered)
       outputs_(std::move(lowered.outputs)),
       numbers_(std::move(lowered.numbers)),
       sums_(loops()),
-      states_(lowered.of_line) {}
+      states_(lowered.of_line),
+      staging_(loops()) {}
 
 RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const {
   const Kernel& k = loops();
@@ -51,28 +50,50 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
     bytes += together() * value(buf.elements) * static_cast<int64_t>(size_of(buf.dtype));
     bytes = whole_lines(bytes);
   }
-  b.scratch_bytes = static_cast<size_t>(bytes);
+  cut(b);
+  b.staged_at = static_cast<size_t>(bytes);
+  b.scratch_bytes = b.staged_at + b.staged.bytes;
   if (k.line) b.line = value(*k.line);
   b.columns = b.extents.back();
-  if (sums_.any() && columns_are_apart(k))
-    b.columns = std::min(
-        b.columns,
-        kFewColumns * std::max<int64_t>(1, kNearLanes / sums_.block_bytes(b.rows, kFewColumns)));
+  if (sums_.any() && columns_are_apart(k)) {
+    const int64_t near =
+        kFewColumns * std::max<int64_t>(1, kNearLanes / sums_.block_bytes(b.rows, kFewColumns));
+    const auto inner = static_cast<int>(k.axes.size()) - 1;
+    b.columns = std::min(b.columns, count_of(k.schedule, ScheduleKind::split, near, inner));
+  }
   b.row_work = 64 + b.extents.back() * std::max<int64_t>(1, k.facts.flops_per_element);
   return b;
 }
 
+void RowKernel::cut(Bound& b) const {
+  const int rows = loops().parallel - 1;
+  b.box = count_of(loops().schedule, ScheduleKind::split, 0, rows);
+  if (!staging_.any()) return;
+  Sizes box(b.extents.size(), 1);
+  box.back() = b.extents.back();
+  if (b.box == 0) {
+    const auto row =
+        std::max<int64_t>(1, static_cast<int64_t>(staging_.bind(box, b.strides).bytes));
+    b.box = kStagedBytes / row / kFewStagedRows * kFewStagedRows;
+    b.box = std::clamp(b.box, kFewStagedRows, kStagedRows);
+  }
+  box[static_cast<size_t>(rows)] = b.box;
+  b.staged = staging_.bind(box, b.strides);
+}
+
 int64_t RowKernel::grain(const Bound& bound) const {
-  return std::max(together(), kGrain / bound.row_work / together() * together());
+  const int64_t least = std::max(together(), staging_.any() ? bound.box : 1);
+  return count_of(loops().schedule, ScheduleKind::parallel,
+                  std::max(least, kGrain / bound.row_work / least * least));
 }
 
 RowKernel::Shares RowKernel::shares(const Bound& bound) const {
-  constexpr int64_t kMost = RowSums::kLanes / kRowsTogether;
+  const int64_t most = RowSums::kLanes / together();
   const int64_t blocks = (bound.rows + RowSums::kBlock - 1) / RowSums::kBlock;
   const int64_t tiles =
       bound.columns == 0 ? 1 : (bound.extents.back() + bound.columns - 1) / bound.columns;
   const bool few = pool_threads() > 1 && blocks * tiles < 2 * pool_threads();
-  return {blocks, tiles, few && bound.rows >= RowSums::kLanes ? kMost : 1};
+  return {blocks, tiles, few && bound.rows >= RowSums::kLanes ? most : 1};
 }
 
 size_t RowKernel::room(const Bound& bound) const {
@@ -140,23 +161,20 @@ class RowKernel::Call {
           places_[i] = scratch + call.bound_.locals[static_cast<size_t>(p.buffer)];
       places_.insert(places_.end(), lanes.begin(), lanes.end());
       extents_.back() = columns.length;
+      room_ = scratch + call.bound_.staged_at;
     }
     Worker(const Call& call, std::byte* scratch)
         : Worker(call, scratch, {0, call.bound_.extents.back()}, {}) {}
     void rows(int64_t begin, int64_t end) const {
       const Bound& b = call_.bound_;
-      if (call_.by_simd_ != nullptr) {
-        const auto all = absl::MakeConstSpan(places_);
-        const auto own = all.first(operands_), lanes = all.subspan(operands_);
-        return call_.by_simd_->run({own, extents_, b.strides, begin, end, lanes});
+      if (b.box == 0) return run(places_, b.strides, begin, end);
+      const auto last = static_cast<size_t>(call_.k_.loops().parallel) - 1;
+      while (begin < end) {
+        const int64_t at = begin % b.extents[last];
+        const int64_t stop = begin + std::min({b.box, end - begin, b.extents[last] - at});
+        call_.k_.staging_.any() ? staged(begin, stop) : run(places_, b.strides, begin, stop);
+        begin = stop;
       }
-      KernelArgs args;
-      args.data = places_.data();
-      args.extents = extents_.data();
-      args.strides = b.strides.data();
-      args.begin = begin;
-      args.end = end;
-      call_.fn_(&args);
     }
     /// One piece of a line.
     void piece(int64_t which) {
@@ -166,8 +184,39 @@ class RowKernel::Call {
     }
 
    private:
+    /// Rows of one position of the axes before the last one.
+    void staged(int64_t begin, int64_t end) const {
+      const Bound& b = call_.bound_;
+      const auto rows = static_cast<size_t>(call_.k_.loops().parallel);
+      Sizes first(extents_.size()), count(extents_.size(), 1);
+      int64_t rest = begin;
+      for (size_t axis = rows; axis-- > 0; rest /= extents_[axis])
+        first[axis] = rest % extents_[axis];
+      count[rows - 1] = end - begin;
+      count.back() = extents_.back();
+      Pointers places = places_;
+      call_.k_.staging_.copy(b.staged, first, count, b.strides, absl::MakeSpan(places), room_);
+      run(places, b.staged.strides, begin, end);
+    }
+    void run(const Pointers& places, const std::vector<int64_t>& strides, int64_t begin,
+             int64_t end) const {
+      if (call_.by_simd_ != nullptr) {
+        const auto all = absl::MakeConstSpan(places);
+        const auto own = all.first(operands_), lanes = all.subspan(operands_);
+        return call_.by_simd_->run({own, extents_, strides, begin, end, lanes});
+      }
+      KernelArgs args;
+      args.data = places.data();
+      args.extents = extents_.data();
+      args.strides = strides.data();
+      args.begin = begin;
+      args.end = end;
+      call_.fn_(&args);
+    }
+
     const Call& call_;
     size_t operands_;
+    std::byte* room_ = nullptr;  // of what is staged
     Pointers places_;
     absl::InlinedVector<int64_t, 6> extents_;
   };

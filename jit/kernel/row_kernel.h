@@ -8,6 +8,7 @@
 #include "jit/kernel/lower_rows.h"
 #include "jit/kernel/piece_states.h"
 #include "jit/kernel/simd_kernel.h"
+#include "jit/kernel/staging.h"
 
 namespace lathe::jit {
 
@@ -23,7 +24,10 @@ class RowKernel : public CompiledKernel {
     int64_t rows = 1;
     int64_t line = 0;             // elements of all pieces, where the rows are pieces of a line
     std::vector<int64_t> locals;  // by buffer: where it begins in scratch memory
-    size_t scratch_bytes = 0;
+    size_t scratch_bytes = 0;     // of locals, then of what is staged
+    size_t staged_at = 0;
+    int64_t box = 0;  // rows that a call of the code takes; 0: as many as there are
+    Staging::Bound staged;
     int64_t columns = 0;   // positions of the inner axis that reductions over rows take at a time
     int64_t row_work = 1;  // operations, about
   };
@@ -43,6 +47,7 @@ class RowKernel : public CompiledKernel {
   class Call;
 
   int64_t grain(const Bound& bound) const;
+  void cut(Bound& b) const;
   struct Columns {
     int64_t first, length;
   };
@@ -61,7 +66,7 @@ class RowKernel : public CompiledKernel {
   void run_blocks(const Call& call) const;
   void run_pieces(KernelFn fn, const Bound& bound, const KernelRun& run) const;
   /// How many positions a call takes at a time.
-  int64_t together() const { return loops().line ? 1 : kRowsTogether; }
+  int64_t together() const { return count_of(loops().schedule, ScheduleKind::unroll, 1); }
   void run_part(const Call& call, const Part& part, absl::Span<std::byte* const> lanes,
                 int64_t share, int64_t shares) const;
 
@@ -71,6 +76,7 @@ class RowKernel : public CompiledKernel {
   std::vector<Number> numbers_;
   RowSums sums_;
   PieceStates states_;
+  Staging staging_;
   mutable std::once_flag simd_made_;  // by the first run that needs it
   mutable std::unique_ptr<SimdKernel> simd_;
 };

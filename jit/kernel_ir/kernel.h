@@ -11,9 +11,9 @@
 //             axes: the sums that gradients of weights are
 //
 // The order of a sum is part of its statement: blocks of 512 elements, sixteen lanes in a block,
-// halving, a binary counter of blocks (kernels/reference/reduce.h). How a kernel is walked is not
-// in it, so that no engine can change a bit. Rounding to a storage dtype between fused ops is in
-// the functions as casts.
+// halving, a binary counter of blocks (kernels/reference/reduce.h). How a kernel is walked stands
+// beside it (schedule.h), so that no engine can change a bit. Rounding to a storage dtype between
+// fused ops is in the functions as casts.
 //
 // Local buffers hold what goes from one statement to the next: of one element, or of one for each
 // position of the inner axis. They live for one round of the list.
@@ -23,7 +23,8 @@
 // specialised (a stride known to be 0 or 1) is visible, so it is part of its form.
 //
 // Where to read: lower.h and lower_rows.h (from the graph), print.cpp and parse.h (its text),
-// verify.cpp (what is a kernel), interpret.cpp (what it means), jit/llvm (machine code).
+// verify.cpp (what is a kernel), scheduling.h (how it is walked), interpret.cpp (what it means),
+// jit/llvm (machine code).
 #pragma once
 
 #include <algorithm>
@@ -37,6 +38,7 @@
 #include "core/base/error.h"
 #include "core/expr/expr.h"
 #include "core/sizes/int.h"
+#include "jit/kernel_ir/schedule.h"
 #include "kernels/problem/bodies.h"
 
 namespace lathe::jit {
@@ -135,6 +137,7 @@ struct Kernel {
   /// Where set, the one parallel axis cuts a line of so many elements into pieces, which the inner
   /// axis goes along: each but the last one as long as that axis says.
   std::optional<Int> line;
+  Schedule schedule;
   Block body;
   Facts facts;
 
@@ -239,6 +242,13 @@ inline std::vector<const ReduceRows*> row_reductions(const Kernel& kernel) {
   for (const Statement& s : kernel.body)
     if (const auto* r = std::get_if<ReduceRows>(&s.node)) all.push_back(r);
   return all;
+}
+
+/// Whether no statement has anything to do with more than one position of the inner axis.
+inline bool columns_are_apart(const Kernel& kernel) {
+  return std::all_of(kernel.body.begin(), kernel.body.end(), [](const Statement& s) {
+    return std::holds_alternative<For>(s.node) || std::holds_alternative<ReduceRows>(s.node);
+  });
 }
 
 /// Its only statement, where that is a computation and no axis is inside of the parallel ones: what

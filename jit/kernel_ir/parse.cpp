@@ -45,6 +45,8 @@ Split split(std::string_view text) {
   return out;
 }
 
+constexpr uint64_t kMostTogether = uint64_t{1} << 40;  // positions that a step speaks of
+
 const ir::Limits& limits() {
   static const ir::Limits& the = *new ir::Limits;
   return the;
@@ -68,6 +70,7 @@ class Parser : ir::Reader {
     while (take("number")) uniform();
     while (take("local")) local();
     while (is("pieces") || is("parallel") || is("axis")) axis();
+    if (take("schedule")) schedule();
     k_.body = block(peek().column);
     if (!is_end()) fail("this statement is indented like none before it");
     if (next_ < functions_.size()) stray(functions_[next_]);
@@ -150,6 +153,31 @@ class Parser : ir::Reader {
     const Int line = size();
     if (k_.line && !identical(*k_.line, line)) fail_at(at, "these are pieces of another line");
     k_.line = line;
+  }
+
+  void schedule() {
+    do {
+      const Token at = peek();
+      ScheduleStep s{schedule_kind()};
+      if (about(s.kind) == 'i') s.on = numbered('i', k_.axes.size(), "an axis");
+      if (about(s.kind) == 'b') s.on = numbered('b', k_.buffers.size(), "a buffer");
+      if (counts(s.kind)) {
+        expect("by");
+        if (peek().kind != TokenKind::integer || peek().integer > kMostTogether)
+          fail("a number of positions is wanted here");
+        s.by = static_cast<int64_t>(next().integer);
+      }
+      if (find(k_.schedule, s.kind, s.on) != nullptr)
+        fail_at(at, absl::StrCat(to_string(s), " is said twice"));
+      k_.schedule.push_back(s);
+    } while (take(","));
+  }
+  ScheduleKind schedule_kind() {
+    for (int k = 0; k < kScheduleKinds; ++k)
+      if (take(name_of(static_cast<ScheduleKind>(k)))) return static_cast<ScheduleKind>(k);
+    fail(
+        "a step of a schedule (split, stage, parallel, unroll, vectorise, prefetch) is wanted "
+        "here");
   }
 
   // ── sizes and places ──

@@ -5,6 +5,7 @@
 //     local b2: f32 %mean[1]
 //     parallel i0 < s0
 //     axis i1 < 768
+//     schedule unroll by 4, prefetch b0
 //     b2[0] = reduce i1 (b0[i0*(768) + i1]) f32 from 0x0
 //       (%0:f32, %1:i64) -> f32
 //       ...
@@ -52,6 +53,7 @@ class Printer {
     out_ = "kernel";
     as_ == As::text ? arguments() : buffers();
     for (size_t a = 0; a < kernel_.axes.size(); ++a) axis(a);
+    schedule();
     block(kernel_.body, 1);
     return std::move(out_);
   }
@@ -91,6 +93,14 @@ class Printer {
                                     : "axis",
                          " i", a, text ? absl::StrCat(" < ", number(kernel_.axes[a].extent)) : "",
                          pieces && text ? absl::StrCat(" of ", number(*kernel_.line)) : ""));
+  }
+  void schedule() {
+    if (kernel_.schedule.empty()) return;
+    const auto add = [&](std::string* out, ScheduleStep s) {
+      if (as_ == As::form && about(s.kind) == 'b') s.on = static_cast<int>(order_.at(s.on));
+      *out += to_string(s);
+    };
+    line(1, absl::StrCat("schedule ", absl::StrJoin(kernel_.schedule, ", ", add)));
   }
   std::string number(Int e) const {
     const bool plain = identical(e, Int(0)) || identical(e, Int(1));

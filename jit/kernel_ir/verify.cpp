@@ -1,7 +1,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/op/op.h"
-#include "jit/kernel_ir/kernel.h"
+#include "jit/kernel_ir/scheduling.h"
 
 namespace lathe::jit {
 namespace {
@@ -34,6 +34,7 @@ class Verifier {
     block(k_.body);
     for (size_t b = 0; b < arguments; ++b)
       if (!written_[b]) fail(absl::StrCat("nothing writes b", b));
+    if (error_.empty()) schedule();
     return error_;
   }
 
@@ -41,6 +42,15 @@ class Verifier {
   bool fits_a_row(Int elements) const {
     const bool rows = static_cast<size_t>(k_.parallel) < k_.axes.size();
     return identical(elements, Int(1)) || (rows && identical(elements, k_.axes.back().extent));
+  }
+
+  void schedule() {
+    for (const ScheduleStep& s : k_.schedule) {
+      if (&s != find(k_.schedule, s.kind, s.on))
+        fail(absl::StrCat(to_string(s), " is said twice"));
+      else if (std::string why = illegal(k_, s); !why.empty())
+        fail(absl::StrCat(to_string(s), ": ", why));
+    }
   }
 
   void fail(std::string why) {

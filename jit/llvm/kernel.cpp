@@ -73,7 +73,6 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
 }
 
 void KernelEmitter::choose_fetcher() {
-  if (k_.line) return;  // what follows in memory comes by itself
   int64_t most = 0;
   const auto consider = [&](const void* statement, int64_t work) {
     if (work > most) fetcher_ = statement, most = work;
@@ -94,9 +93,9 @@ void KernelEmitter::choose_fetcher() {
   const auto rows = static_cast<size_t>(k_.parallel) - 1;
   const auto operand = [&](const Operand& o) {
     const auto* a = std::get_if<Access>(&o);
-    if (a != nullptr && a->buf < k_.inputs && !identical(a->map.along(rows), Int(0)) &&
-        identical(a->map.along(k_.axes.size() - 1), Int(1)) && rows + 1 < k_.axes.size() &&
-        seen.insert(a->buf).second)
+    if (a != nullptr && find(k_.schedule, ScheduleKind::prefetch, a->buf) != nullptr &&
+        !identical(a->map.along(rows), Int(0)) &&
+        identical(a->map.along(k_.axes.size() - 1), Int(1)) && seen.insert(a->buf).second)
       fetched_.emplace_back(number, a);
     ++number;
   };

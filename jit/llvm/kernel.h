@@ -84,7 +84,9 @@ class KernelEmitter {
   void reduce(const Reduce& r, llvm::Value* first_row, unsigned rows);
   void each_row(const std::function<void(llvm::Value*)>& body);
   /// How many positions the statements take at a time.
-  unsigned together() const { return k_.line ? 1 : kRowsTogether; }
+  unsigned together() const {
+    return static_cast<unsigned>(count_of(k_.schedule, ScheduleKind::unroll, 1));
+  }
   void choose_fetcher();
   /// Calls position i of the rows to come into a cache, if this is the statement that does so.
   void fetch_ahead(const void* statement, llvm::Value* row, llvm::Value* i, Memory& memory);

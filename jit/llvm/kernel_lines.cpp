@@ -144,7 +144,8 @@ unsigned KernelEmitter::lanes_of(const Line& l) const {
   for (const Operand& o : l.operands)
     if (const auto* access = std::get_if<Access>(&o))
       strided |= movement_of(access->map.along(axis)) == Movement::strided;
-  return vector_lanes(l.f, strided || l.strided_results, target_);
+  const unsigned best = vector_lanes(l.f, strided || l.strided_results, target_);
+  return static_cast<unsigned>(count_of(k_.schedule, ScheduleKind::vectorise, best));
 }
 
 void KernelEmitter::along(const Line& l, Lanes& with, Value* row, Value* length) {

@@ -409,6 +409,7 @@ class Grouping {
     }
     std::optional<LoweredRows> lowered = lower_rows(rows, geometry_);
     if (!lowered || !rewrites_.allow("fuse_rows")) return {};
+    schedule(lowered->kernel, rewrites_);
     Step out;
     out.kind = Step::Kind::rows;
     out.node = steps_[g.members.back()].node;

@@ -1,3 +1,4 @@
+#include "jit/kernel_ir/scheduling.h"
 #include "jit/plan/plan.h"
 
 namespace lathe::jit {
@@ -29,12 +30,17 @@ void run(std::vector<Step>& steps, Turn turn, bool outermost, const PlanScope& s
 
 }  // namespace
 
+void schedule(Kernel& kernel, ir::Rewrites& rewrites) {
+  Schedule best = choose_schedule(kernel);
+  if (!best.empty() && rewrites.allow(kChooseSchedule)) kernel.schedule = std::move(best);
+}
+
 void run_plan_passes(std::vector<Step>& steps, Turn turn, const PlanScope& scope) {
   run(steps, turn, true, scope);
 }
 
 std::vector<std::string_view> plan_rewrite_names() {
-  std::vector<std::string_view> out = {kElideViews, kPlaceInArena, kWriteOver};
+  std::vector<std::string_view> out = {kElideViews, kChooseSchedule, kPlaceInArena, kWriteOver};
   for (const PlanPass& pass : kPasses) out.push_back(pass.name);
   return out;
 }

@@ -57,8 +57,11 @@ std::string verify_plan(const std::vector<Step>& steps, const Slots& given,
                         const std::vector<int>& results, const std::vector<int>& written);
 
 // What is decided while nodes are lowered, and while places are given: asked for by these names.
-inline constexpr std::string_view kElideViews = "elide_views", kPlaceInArena = "place_in_arena",
-                                  kWriteOver = "write_over";
+inline constexpr std::string_view kElideViews = "elide_views", kChooseSchedule = "choose_schedule",
+                                  kPlaceInArena = "place_in_arena", kWriteOver = "write_over";
+
+/// Says how the kernel is walked.
+void schedule(Kernel& kernel, ir::Rewrites& rewrites);
 
 // ── values that are overwritten ─────────────────────────────────────────────────────────────────
 

@@ -252,6 +252,7 @@ class Planner {
 
   ElementKernel* add_kernel(Lowered lowered, const Node& n) {
     lowered.kernel.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
+    schedule(lowered.kernel, rewrites_);
     p_.kernels_.push_back(std::make_unique<ElementKernel>(lowered));
     return p_.kernels_.back().get();
   }

@@ -55,6 +55,20 @@ class Lister {
                         given_back.empty() ? "" : "  out ", buffers(given_back));
   }
 
+  /// What its kernel copies box by box before it is read.
+  static std::vector<int> staged(const Step& s) {
+    std::vector<int> slots;
+    const auto add = [&](const Kernel& kernel, const auto& input) {
+      for (const ScheduleStep& step : kernel.schedule)
+        if (step.kind == ScheduleKind::stage)
+          slots.push_back(s.in[static_cast<size_t>(input(static_cast<size_t>(step.on)))]);
+    };
+    if (s.kernel != nullptr)
+      add(s.kernel->loops(), [&](size_t b) { return s.kernel->tensors()[b]; });
+    if (s.rows) add(s.rows->kernel.loops(), [](size_t b) { return b; });
+    return slots;
+  }
+
   void instruction(const Step& s, int depth) {
     if (s.replaced >= 0) {  // works on what the epilogue then changes in place
       product_ = s.out;
@@ -85,6 +99,7 @@ class Lister {
     if (s.over && !s.extends) absl::StrAppend(&text, " over b", s.in[0]);
     if (s.extends) absl::StrAppend(&text, " behind b", s.in[1]);
     if (s.blank) absl::StrAppend(&text, " unfilled");
+    for (int slot : staged(s)) absl::StrAppend(&text, " stages b", slot);
     if (s.panels) absl::StrAppend(&text, " in panels");
     for (size_t k = 0; k < s.shared.size(); ++k)
       if (s.shared[k].number >= 0) absl::StrAppend(&text, " packs b", s.in[k], " once");

@@ -103,8 +103,11 @@ Engine engine_of(const K& kernel) {
 /// What a position of all axes takes.
 std::string work_text(const Kernel& kernel) {
   const Facts& facts = kernel.facts;
-  return absl::StrCat(kernel.axes.size(), " axes; an element: ", facts.loads, " loads, about ",
-                      facts.flops_per_element, " operations, ", facts.stores, " stores");
+  const auto step = [](std::string* out, const ScheduleStep& s) { *out += to_string(s); };
+  return absl::StrCat(
+      kernel.axes.size(), " axes; an element: ", facts.loads, " loads, about ",
+      facts.flops_per_element, " operations, ", facts.stores, " stores",
+      kernel.schedule.empty() ? "" : "; schedule: ", absl::StrJoin(kernel.schedule, ", ", step));
 }
 
 /// The engines that a kernel can run on, as the table's entries are told. `moved`: as a copy, by

@@ -148,10 +148,10 @@ class Footprint::Call {
         op(s);
         break;
       case Step::Kind::kernel:
-        give_results(s);
+        s.kernel->stages() ? with_room(s, *s.kernel, &Bound::OfStep::kernel) : give_results(s);
         break;
       case Step::Kind::rows:
-        rows(s);
+        with_room(s, s.rows->kernel, &Bound::OfStep::rows);
         break;
       case Step::Kind::structure:
         structure(s);
@@ -226,13 +226,13 @@ class Footprint::Call {
     at(s.out[0]) = std::move(to);
   }
 
-  void rows(const Step& s) {
-    const RowKernel& kernel = s.rows->kernel;
+  template <class K, class B>
+  void with_room(const Step& s, const K& kernel, B Bound::OfStep::*of_kernel) {
     for (const Axis& axis : kernel.loops().axes) evaluated(axis.extent);
     Bound::OfStep bound;
     bind_step(s, now_, bound);
     give_results(s);
-    const MemoryRef room = take(kernel.room(bound.rows));
+    const MemoryRef room = take(kernel.room(bound.*of_kernel));
   }
 
   /// What the table's entry takes for itself; `copies`: of operands, while it runs.

@@ -1,11 +1,12 @@
 """Plants one fault at a time in a copy of the tree and checks that the bits tests find it.
 
-    python tests/bits/faults.py [--programs N] [--only PART]
+    python tests/bits/faults.py [--suite programs|kernels] [--count N] [--only PART]
 
 Every fault is one small change of one source file: in the strips, the emitter, differentiate, the
-tape, in-place writes, layouts, the memory plan, rewrites, guards, claims. The copy is built beside
-the build (ccache makes that cheap) and shares nothing else with it. For each fault: change, build
-the bits tests, run random programs until one differs or claims do not act, change back. Ends with
+tape, in-place writes, layouts, the memory plan, rewrites, guards, claims; in what walks kernels
+(kernel_faults.py). The copy is built beside the build (ccache makes that cheap) and shares nothing
+else with it. For each fault: change, build the tests, run random programs (or kernels) until one
+differs or claims do not act, change back. Ends with
 "22 of 22 faults found" and the line "N passed, N failed". A fault whose old text is gone has to be
 written anew: that fails too.
 """
@@ -18,6 +19,9 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from kernel_faults import FAULTS as KERNEL_FAULTS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
@@ -33,7 +37,27 @@ class Fault:
     old: str
     new: str
     what: str
+    suite: str = "programs"
 
+
+@dataclass
+class Suite:
+    binary: str
+    test: str
+    count: str  # the environment variable that says how many
+    share: object  # (job, jobs, count of each) -> what says which ones
+
+
+SUITES = {
+    "programs": Suite(
+        "lathe_bits", "RandomPrograms.SlowRandomPrograms", "LATHE_BITS",
+        lambda job, jobs, each: {"LATHE_BITS_FIRST": job, "LATHE_BITS_STRIDE": jobs},
+    ),
+    "kernels": Suite(
+        "lathe_tests", "RandomKernels.SlowRandomKernels", "LATHE_KERNELS",
+        lambda job, jobs, each: {"LATHE_KERNELS_FIRST": 1 + job * each},
+    ),
+}  # fmt: skip
 
 FAULTS = [
     Fault(
@@ -169,6 +193,7 @@ FAULTS = [
         "claims: a trace takes apart what eager takes whole",
     ),
 ]
+FAULTS += [Fault(*fault, suite="kernels") for fault in KERNEL_FAULTS]
 
 
 def sh(*command, **kwargs):
@@ -201,31 +226,28 @@ def make_copy():
         sh(*command, cwd=TREE, stdout=subprocess.DEVNULL)
 
 
-def build():
+def build(suites):
     """The text of what went wrong, or None."""
-    command = ["cmake", "--build", COPY_BUILD, "-j", JOBS, "--target", "lathe_bits"]
+    targets = [SUITES[s].binary for s in sorted(suites)]
+    command = ["cmake", "--build", COPY_BUILD, "-j", JOBS, "--target", *targets]
     run = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     return None if run.returncode == 0 else run.stdout[-3000:] + run.stderr[-1000:]
 
 
-def first_difference(programs):
-    """What the first differing program says, or None. A crash is a difference too."""
-    running = []
+def first_difference(suite, count):
+    """What the first differing one says, or None. A crash is a difference too."""
+    suite, running = SUITES[suite], []
     for k in range(JOBS):
         log = WORK / f"run-{k}.log"
+        which = suite.share(k, JOBS, count // JOBS) | {suite.count: count // JOBS}
         env = dict(
             os.environ,
-            LATHE_BITS=str(programs // JOBS),
-            LATHE_BITS_FIRST=str(k),
-            LATHE_BITS_STRIDE=str(JOBS),
+            **{name: str(value) for name, value in which.items()},
             LATHE_BITS_FAULTS="1",
             LATHE_CACHE_DIR="",  # machine code from before the fault must not be found
         )
         env.pop("LATHE_BITS_OUT", None)
-        command = [
-            COPY_BUILD / "bin/lathe_bits",
-            "--gtest_filter=RandomPrograms.SlowRandomPrograms",
-        ]
+        command = [COPY_BUILD / "bin" / suite.binary, f"--gtest_filter={suite.test}"]
         with open(log, "w") as out:
             running.append(
                 (subprocess.Popen(command, stdout=out, stderr=out, cwd=TREE, env=env), log)
@@ -249,7 +271,7 @@ def first_difference(programs):
     return found
 
 
-def try_fault(fault, programs):
+def try_fault(fault, count):
     """(found, sentence)."""
     path = TREE / fault.file
     text = path.read_text()
@@ -257,35 +279,38 @@ def try_fault(fault, programs):
         return False, f"the text is there {text.count(fault.old)} times: write the fault anew"
     path.write_text(text.replace(fault.old, fault.new))
     try:
-        problem = build()
+        problem = build({fault.suite})
         if problem is not None:
             return False, "does not build:\n" + problem
-        found = first_difference(programs)
-        return found is not None, found[:110] if found else f"{programs} programs do not show it"
+        found = first_difference(fault.suite, count)
+        return found is not None, found[:110] if found else f"{count} {fault.suite} do not show it"
     finally:
         path.write_text(text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--programs", type=int, default=2000, help="at most, for each fault")
+    parser.add_argument("--suite", choices=sorted(SUITES), help="what is to find them; both")
+    parser.add_argument("--count", type=int, default=2000, help="at most, for each fault")
     parser.add_argument("--only", default="", help="part of what a fault says or of its file")
     args = parser.parse_args()
     chosen = [f for f in FAULTS if args.only in f.what or args.only in f.file]
+    chosen = [f for f in chosen if args.suite in (None, f.suite)]
+    suites = {f.suite for f in chosen}
     WORK.mkdir(parents=True, exist_ok=True)
     make_copy()
-    problem = build()
+    problem = build(suites)
     if problem is not None:
         print(f"the copy does not build:\n{problem}\n0 passed, 1 failed")
         sys.exit(1)
-    clean = first_difference(200)
-    if clean is not None:
-        print(f"without a fault: {clean}\n0 passed, 1 failed")
-        sys.exit(1)
+    for suite in suites:
+        if (clean := first_difference(suite, 200)) is not None:
+            print(f"without a fault: {clean}\n0 passed, 1 failed")
+            sys.exit(1)
     found = 0
     for fault in chosen:
         began = time.time()
-        good, sentence = try_fault(fault, args.programs)
+        good, sentence = try_fault(fault, args.count)
         found += good
         verdict = "found " if good else "MISSED"
         print(f"{verdict} {fault.what} ({fault.file}): {sentence}; {time.time() - began:.0f} s")

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/sizes/symexpr.h"
+#include "jit/kernel_ir/scheduling.h"
 
 namespace lathe::jit {
 namespace {
@@ -191,8 +192,10 @@ class Maker {
       k_.uniforms.push_back(d);
       return Uniform{static_cast<int>(k_.uniforms.size()) - 1, d};
     }
-    const int b = add(d, Space::argument);
-    inputs_.push_back(b);
+    int b = -1;
+    for (int known : inputs_)
+      if (k_.buffers[static_cast<size_t>(known)].dtype == d && pick(4) == 0) b = known;
+    if (b < 0) inputs_.push_back(b = add(d, Space::argument));
     return Access{b, spread(along, /*output=*/false)};
   }
 
@@ -358,6 +361,20 @@ int64_t RandomKernel::value(Int e) const {
 }
 
 RandomKernel random_kernel(uint64_t seed) { return Maker(seed).run(); }
+
+Schedule random_schedule(const Kernel& kernel, uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  constexpr int64_t kCounts[] = {1, 2, 3, 4, 5, 7, 8, 16, 32, 50, 64, 512, 1000};
+  Schedule out;
+  for (size_t tries = rng() % 12; tries > 0; --tries) {
+    ScheduleStep s{static_cast<ScheduleKind>(rng() % kScheduleKinds)};
+    if (about(s.kind) == 'i') s.on = static_cast<int>(rng() % kernel.axes.size());
+    if (about(s.kind) == 'b') s.on = static_cast<int>(rng() % kernel.buffers.size());
+    if (counts(s.kind)) s.by = kCounts[rng() % std::size(kCounts)];
+    if (find(out, s.kind, s.on) == nullptr && illegal(kernel, s).empty()) out.push_back(s);
+  }
+  return out;
+}
 
 KernelArguments::KernelArguments(const RandomKernel& random, uint64_t seed) {
   const Kernel& k = random.kernel;

@@ -17,6 +17,8 @@ struct RandomKernel {
 
 /// The same for the same seed.
 RandomKernel random_kernel(uint64_t seed);
+/// The kernel walked in another way, as far as that is legal.
+Schedule random_schedule(const Kernel& kernel, uint64_t seed);
 
 /// The arguments of a kernel, in memory that ends where they end; the same for the same seed.
 class KernelArguments {

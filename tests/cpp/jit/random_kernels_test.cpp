@@ -1,6 +1,7 @@
-// Random kernels, in every engine the same bytes: the interpreter says what they mean; the SIMD
-// interpreter with the loops of each instruction set and machine code for each target say the same
-// on any number of threads, of the kernel and of what its text reads as.
+// Random kernels, in every engine the same bytes, however they are walked: the interpreter says
+// what they mean; the SIMD interpreter with the loops of each instruction set and machine code for
+// each target say the same on any number of threads, of the kernel, of what its text reads as and
+// of random schedules.
 //
 //   LATHE_KERNELS=COUNT        SlowRandomKernels runs so many, all of them by machine code, each
 //   for
@@ -15,6 +16,7 @@
 #include "jit/kernel/row_kernel.h"
 #include "jit/kernel_ir/interpret.h"
 #include "jit/kernel_ir/parse.h"
+#include "jit/kernel_ir/scheduling.h"
 #include "tests/cpp/jit/random_kernel.h"
 
 namespace lathe::jit {
@@ -35,6 +37,9 @@ class Comparison {
   explicit Comparison(uint64_t seed) : Comparison(seed, random_kernel(seed)) {}
 
   void run(absl::Span<const Target> targets) {
+    // Two of three are walked in some way.
+    if (random_.kernel.schedule.empty() && seed_ % 3 != 0)
+      random_.kernel.schedule = random_schedule(random_.kernel, seed_);
     const Kernel& k = random_.kernel;
     text_ = k.print();
     ASSERT_EQ(verify(k), "") << told("verify");
@@ -61,7 +66,7 @@ class Comparison {
         ASSERT_NO_FATAL_FAILURE(expect_same(both[more], nullptr, turn++, loops->name));
     }
     for (const Target& target : targets) {
-      const Kernel lowered = with_lowered_functions(both[turn % 2].loops());
+      const Kernel lowered = with_lowered_functions(code_of(both[turn % 2].loops()));
       const Result<std::string> object = testing::codegen()->compile(lowered, target);
       ASSERT_EQ(static_cast<bool>(object), random_.compiles) << object.error << told(target.key());
       if (!object) continue;

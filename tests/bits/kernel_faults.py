@@ -1,0 +1,130 @@
+"""The faults that faults.py plants in what walks kernels: schedules, masks, buffers, orders."""
+
+FAULTS = [
+    (
+        "jit/kernel/staging.cpp",
+        "from.data += first[axis] * lies[axis];",
+        "from.data += 0;",
+        "stage: every box of rows copies the first one",
+    ),
+    (
+        "jit/kernel/staging.cpp",
+        "place -= first[axis] * staged;",
+        "place -= 0;",
+        "stage: rows are looked for as if their box were the first",
+    ),
+    (
+        "jit/kernel/staging.cpp",
+        "if (a.buf != b.buf || !identical(a.map.offset, b.map.offset)) return false;",
+        "return a.buf == b.buf;",
+        "stage: two places of one buffer share a copy",
+    ),
+    (
+        "jit/kernel/staging.cpp",
+        "const bool goes = !slot.repeated(lies.first(box.size()), axis) && box[axis] != 1;",
+        "const bool goes = box[axis] != 1;",
+        "stage: what is repeated along an axis is looked for in every place",
+    ),
+    (
+        "jit/kernel_ir/scheduling.cpp",
+        "if (moves(a, last)) a.map.strides[last] = Int(1);",
+        "a.map.strides[last] = Int(1);",
+        "stage: code goes along an operand that stays where it is",
+    ),
+    (
+        "jit/kernel_ir/scheduling.cpp",
+        "if (row_reductions(k).empty() || !columns_are_apart(k))",
+        "if (row_reductions(k).empty())",
+        "schedule: columns are cut that a reduction of the row needs together",
+    ),
+    (
+        "jit/kernel/element_kernel.cpp",
+        "count[axis] = std::min(count[axis], bound_.extents[axis] - first[axis]);",
+        "count[axis] = std::min(count[axis], bound_.extents[axis]);",
+        "split: the last box goes past the end",
+    ),
+    (
+        "jit/kernel/element_kernel.cpp",
+        "first[axis] *= bound_.box[axis];",
+        "first[axis] *= bound_.box[0];",
+        "split: boxes begin where those of another axis would",
+    ),
+    (
+        "jit/kernel/element_kernel.cpp",
+        "b.boxes.push_back((extent + b.box[axis] - 1) / b.box[axis]);",
+        "b.boxes.push_back(std::max<int64_t>(1, extent / b.box[axis]));",
+        "split: what is left over has no box",
+    ),
+    (
+        "jit/kernel/row_kernel.cpp",
+        "std::min({b.box, end - begin, b.extents[last] - at});",
+        "std::min(b.box, end - begin);",
+        "split: a box of rows goes on in the next position of the axis before",
+    ),
+    (
+        "jit/kernel/row_kernel.cpp",
+        "bytes += together() * value(buf.elements)",
+        "bytes += value(buf.elements)",
+        "unroll: rows that are taken together share their local buffers",
+    ),
+    (
+        "jit/kernel/row_kernel.cpp",
+        "for (int64_t at = part.begin + share * rows; at < part.end; at += step) {",
+        "for (int64_t at = part.begin; at < part.end; at += step) {",
+        "parallel: every share of a block takes the first lanes",
+    ),
+    (
+        "jit/llvm/kernel.cpp",
+        "left = frame_.smaller(left, b_.CreateSub(frame_.end, position));",
+        "left = frame_.smaller(left, b_.CreateSub(frame_.end, frame_.begin));",
+        "unroll: rows are taken beyond the last one",
+    ),
+    (
+        "jit/llvm/kernel.cpp",
+        "at.back() = b_.CreateAdd(at.back(), row);",
+        "at.back() = b_.CreateOr(at.back(), row);",
+        "unroll: rows lie where they would if boxes began at multiples",
+    ),
+    (
+        "jit/llvm/kernel_lines.cpp",
+        "with.ops.lanes() == 1 ? b_.getTrue() : b_.CreateICmpSLE(i, b_.CreateSub(length, lanes));",
+        "b_.getTrue();",
+        "masks: the last vector of a line is a whole one",
+    ),
+    (
+        "jit/llvm/tree.cpp",
+        "some[s] = b_.CreateSelect(mask, some[s], before[s]);",
+        "(void)mask;",
+        "masks: lanes without an element take part in the last step of a sum",
+    ),
+    (
+        "jit/llvm/tree.cpp",
+        "for (int& l : upper) l += static_cast<int>(half);",
+        "for (int& l : upper) l ^= static_cast<int>(half - 1) | static_cast<int>(half);",
+        "order: lanes are halved crosswise",
+    ),
+    (
+        "jit/llvm/kernel_lines.cpp",
+        "b_.CreateAnd(b_.CreateAdd(position_, row), frame_.i64(kTreeLanes - 1));",
+        "b_.CreateAnd(position_, frame_.i64(kTreeLanes - 1));",
+        "order: rows that are taken together go to one lane",
+    ),
+    (
+        "jit/kernel/row_sums.cpp",
+        "combine(sum, a, units, there * length, /*many=*/false);",
+        "(void)units;",
+        "order: lanes without a row are left out of a sum",
+    ),
+    (
+        "jit/kernel/simd_kernel.cpp",
+        "constexpr int64_t kPiece = 8 * static_cast<int64_t>(kReduceBlock);",
+        "constexpr int64_t kPiece = 8 * static_cast<int64_t>(kReduceBlock) - 16;",
+        "order: pieces of a sum are no subtrees of it",
+    ),
+    (
+        "jit/kernel_ir/parse.cpp",
+        "s.by = static_cast<int64_t>(next().integer);",
+        "s.by = static_cast<int64_t>(next().integer) + 1;",
+        "text: a step of a schedule reads as another one",
+    ),
+]
