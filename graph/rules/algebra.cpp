@@ -27,6 +27,9 @@ bool divide_by_power_of_two(Match& m) {
   return true;
 }
 
+/// The negative of an unsigned number is another one.
+bool signed_x(Match& m) { return m.is_tensor("x") && is_signed(m.dtype("x")); }
+
 bool real_x(Match& m) { return m.is_tensor("x") && !is_complex(m.dtype("x")); }
 
 /// A small whole number, which every dtype has but bool: a tensor filled with it is that number.
@@ -42,12 +45,12 @@ bool whole_c(Match& m) {
 
 constexpr Rule kRules[] = {
     {"conj_of_real", Exactness::exact, "conj(x)", "x", real_x},
-    {"mul_by_one", Exactness::exact, "mul(x, 1)", "x"},
-    {"mul_by_one_real", Exactness::exact, "mul(x, 1.0)", "x"},
-    {"div_by_one", Exactness::exact, "div(x, 1)", "x"},
-    {"div_by_one_real", Exactness::exact, "div(x, 1.0)", "x"},
+    {"mul_by_one", Exactness::exact, "mul(x, 1)", "x", real_x},
+    {"mul_by_one_real", Exactness::exact, "mul(x, 1.0)", "x", real_x},
+    {"div_by_one", Exactness::exact, "div(x, 1)", "x", real_x},
+    {"div_by_one_real", Exactness::exact, "div(x, 1.0)", "x", real_x},
     {"add_zero_integer", Exactness::exact, "add(x, 0)", "x", integer_x},
-    {"add_minus_zero", Exactness::exact, "add(x, -0.0)", "x"},
+    {"add_minus_zero", Exactness::exact, "add(x, -0.0)", "x", real_x},
     {"sub_zero", Exactness::exact, "sub(x, 0)", "x"},
     {"sub_zero_real", Exactness::exact, "sub(x, 0.0)", "x"},
     {"div_to_mul", Exactness::exact, "div(x, c)", "mul(x, r)", divide_by_power_of_two},
@@ -59,7 +62,7 @@ constexpr Rule kRules[] = {
     {"mul_filled", Exactness::exact, "mul(x, full(s, c, dtype=a, device=b))", "mul(x, c)", whole_c},
     {"neg_of_neg", Exactness::exact, "neg(neg(x))", "x"},
     {"abs_of_abs", Exactness::exact, "abs(abs(x))", "abs(x)"},
-    {"abs_of_neg", Exactness::exact, "abs(neg(x))", "abs(x)"},
+    {"abs_of_neg", Exactness::exact, "abs(neg(x))", "abs(x)", signed_x},
     {"relu_of_relu", Exactness::exact, "relu(relu(x))", "relu(x)"},
     {"floor_of_floor", Exactness::exact, "floor(floor(x))", "floor(x)"},
     {"ceil_of_ceil", Exactness::exact, "ceil(ceil(x))", "ceil(x)"},

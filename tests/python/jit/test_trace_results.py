@@ -86,3 +86,23 @@ def test_a_view_of_what_is_a_view_itself():
         held[-1] = 6.0 + len(want)  # one memory
         assert rest[-1] == inner[-1, 0] == held[-1]
         held[-1] = 6.0
+
+
+NOT_OF_ALL = {
+    "times one": lambda z: z * 1,
+    "times 1.0": lambda z: z * 1.0,
+    "by one": lambda z: z / 1,
+    "minus zero": lambda z: z + -0.0,
+    "abs of neg": lambda z: lt.abs(lt.neg(z)),
+}
+
+
+@pytest.mark.parametrize("name", NOT_OF_ALL)
+@pytest.mark.parametrize("dtype", [lt.complex64, lt.complex128, lt.uint8, lt.uint32, lt.int8])
+def test_what_holds_for_reals_alone_is_not_rewritten(name, dtype):
+    inf = float("inf")
+    values = [complex(0, inf), complex(1, -0.0), complex(-0.0, 2), complex(inf, -inf)]
+    z = lt.tensor(values if dtype.is_complex else [1, 200 if dtype.itemsize > 1 else 100, 0])
+    z = z.to(dtype)
+    f = NOT_OF_ALL[name]
+    assert lt.trace(f)(z).numpy().tobytes() == f(z).numpy().tobytes()
