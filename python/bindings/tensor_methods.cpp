@@ -221,6 +221,12 @@ PyObject* copy_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
 PyObject* fill_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     auto [value] = bind_arguments<1>("fill_", {"value"}, 1, args, count, names);
+    if (is_tensor(value) && tensor_of(value).rank() != 0)
+      throw ShapeError({.op = "fill_",
+                        .problem = "the value is more than one number",
+                        .got = to_string(tensor_of(value).shape()),
+                        .expected = "a number, or a tensor without axes",
+                        .next = "use copy_() for a tensor of values"});
     return write_over("fill_", self, value);
   });
 }

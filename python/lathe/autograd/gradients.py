@@ -48,8 +48,12 @@ def backward(
     before = _lathe._set_grad_enabled(create_graph)
     try:
         for x, g in zip(inputs, found):
-            if g is not None:
+            if g is None:
+                continue
+            if x.grad is None or create_graph:
                 x.grad = g if x.grad is None else x.grad + g
+            else:
+                x.grad.add_(g)
     finally:
         _lathe._set_grad_enabled(before)
 

@@ -22,7 +22,7 @@ from .module_parts import (
     require_parameter,
 )
 from .module_state import State, StateDictError, module_of  # noqa: F401
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 
 class Module(Hooks, State):
@@ -293,11 +293,18 @@ class Module(Hooks, State):
                 module._apply(fn)
         before = _lathe._set_grad_enabled(False)
         try:
-            for _, tensor in (*self._direct_parameters(), *self._direct_buffers()):
+            for _, tensor in self._direct_parameters():
                 grad = tensor.grad
                 tensor.data = fn(tensor)
                 if grad is not None:
                     tensor.grad = fn(grad)
+            # Others may hold a buffer: a constant that several modules share.
+            for name, tensor in self._direct_buffers():
+                changed = fn(tensor)
+                if is_lazy(tensor):
+                    tensor.data = changed
+                elif changed is not tensor:
+                    setattr(self, name, changed)
         finally:
             _lathe._set_grad_enabled(before)
         return self

@@ -346,3 +346,13 @@ class Broken(Function):
     @staticmethod
     def backward(ctx, dy):
         return dy * 1j  # of the conjugate
+
+
+def test_gradients_of_some_inputs_are_added_where_grad_lies():
+    p, flat = lt.ones(2, requires_grad=True), lt.zeros(2)
+    p.grad = flat
+    for _ in range(2):
+        (p * 2).sum().backward(inputs=[p])
+    assert flat.tolist() == [4, 4] and p.grad.tolist() == [4, 4]
+    (p * p).sum().backward(inputs=[p], create_graph=True)
+    assert p.grad.requires_grad and flat.tolist() == [4, 4]

@@ -289,3 +289,12 @@ def test_a_pass_goes_on_after_an_exception():
             break
     assert seen == [[0, 1], "failed", [4, 5]]
     assert iter(batches) is batches and list(batches) == []
+
+
+def test_how_batches_are_made_is_fixed():
+    loader = DataLoader(TensorDataset(lt.arange(6)), batch_size=2)
+    for name, value in (("batch_size", 4), ("sampler", None), ("drop_last", True)):
+        with pytest.raises(ValueError, match="what says how batches are made is fixed"):
+            setattr(loader, name, value)
+    loader.collate_fn = len
+    assert list(loader) == [2, 2, 2]

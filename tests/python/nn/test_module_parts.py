@@ -122,3 +122,18 @@ def test_in_a_trace():
     for call in (Wrong(), lt.trace(Wrong())):
         with pytest.raises(TypeError, match="'weight' is a parameter"):
             call(lt.ones(2))
+
+
+def test_to_leaves_a_buffer_that_others_hold():
+    mean = lt.tensor([0.485, 0.456])
+
+    class Norm(lt.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("mean", mean, persistent=False)
+
+    first, second = Norm(), Norm()
+    first.half()
+    assert (first.mean.dtype, mean.dtype, second.mean.dtype) == (lt.float16, lt.float32, lt.float32)
+    assert not first.state_dict() and dict(first.named_buffers())["mean"] is first.mean
+    assert second.float().mean is mean

@@ -124,6 +124,12 @@ def _refuse(problem, got, expected, advice):
     raise _lathe.ValueError(problem, op="DataLoader", got=got, expected=expected, next=advice)
 
 
+# What batches come from: of no use when they are made.
+_FIXED = (
+    "dataset", "batch_size", "sampler", "batch_sampler", "drop_last", "persistent_workers",
+)  # fmt: skip
+
+
 class DataLoader(Generic[T]):
     """Iterates over a dataset in batches.
 
@@ -190,6 +196,15 @@ class DataLoader(Generic[T]):
         self.persistent_workers, self.in_order = persistent_workers, in_order
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self._workers = None
+        self._is_made = True
+
+    def __setattr__(self, name, value):
+        if name in _FIXED and vars(self).get("_is_made"):
+            _refuse("what says how batches are made is fixed", f"{name} = {value!r}",
+                    "no change once the loader is there", "make another DataLoader")  # fmt: skip
+        super().__setattr__(name, value)
+        if name == "collate_fn" and vars(self).get("_is_made"):
+            self._plain = False
 
     @staticmethod
     def _check(batch_size, shuffle, sampler, batch_sampler, num_workers, drop_last):
