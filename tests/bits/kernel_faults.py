@@ -22,7 +22,7 @@ FAULTS = [
     (
         "jit/kernel/staging.cpp",
         "const bool goes = !slot.repeated(lies.first(box.size()), axis) && box[axis] != 1;",
-        "const bool goes = box[axis] != 1;",
+        "const bool goes = lies[axis] != INT64_MIN && box[axis] != 1;",
         "stage: what is repeated along an axis is looked for in every place",
     ),
     (
@@ -32,10 +32,10 @@ FAULTS = [
         "stage: code goes along an operand that stays where it is",
     ),
     (
-        "jit/kernel_ir/scheduling.cpp",
-        "if (row_reductions(k).empty() || !columns_are_apart(k))",
-        "if (row_reductions(k).empty())",
-        "schedule: columns are cut that a reduction of the row needs together",
+        "jit/kernel/row_kernel.cpp",
+        "if (sums_.any() && columns_are_apart(k)) {",
+        "if (sums_.any()) {",
+        "split: columns are cut that a reduction of the row needs together",
     ),
     (
         "jit/kernel/element_kernel.cpp",
@@ -58,7 +58,7 @@ FAULTS = [
     (
         "jit/kernel/row_kernel.cpp",
         "std::min({b.box, end - begin, b.extents[last] - at});",
-        "std::min(b.box, end - begin);",
+        "std::min({b.box, end - begin, 2 * b.extents[last] - at});",
         "split: a box of rows goes on in the next position of the axis before",
     ),
     (
@@ -70,7 +70,7 @@ FAULTS = [
     (
         "jit/kernel/row_kernel.cpp",
         "for (int64_t at = part.begin + share * rows; at < part.end; at += step) {",
-        "for (int64_t at = part.begin; at < part.end; at += step) {",
+        "for (int64_t at = part.begin + (share & 0) * rows; at < part.end; at += step) {",
         "parallel: every share of a block takes the first lanes",
     ),
     (
@@ -106,8 +106,8 @@ FAULTS = [
     (
         "jit/llvm/kernel_lines.cpp",
         "b_.CreateAnd(b_.CreateAdd(position_, row), frame_.i64(kTreeLanes - 1));",
-        "b_.CreateAnd(position_, frame_.i64(kTreeLanes - 1));",
-        "order: rows that are taken together go to one lane",
+        "b_.CreateAnd(b_.CreateSub(position_, row), frame_.i64(kTreeLanes - 1));",
+        "order: rows that are taken together go to the lanes of others",
     ),
     (
         "jit/kernel/row_sums.cpp",
@@ -118,7 +118,7 @@ FAULTS = [
     (
         "jit/kernel/simd_kernel.cpp",
         "constexpr int64_t kPiece = 8 * static_cast<int64_t>(kReduceBlock);",
-        "constexpr int64_t kPiece = 8 * static_cast<int64_t>(kReduceBlock) - 16;",
+        "constexpr int64_t kPiece = static_cast<int64_t>(kReduceBlock) + 16;",
         "order: pieces of a sum are no subtrees of it",
     ),
     (
