@@ -7,6 +7,7 @@
 #include "core/base/checks.h"
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "jit/kernel/positions.h"
 #include "kernels/own/copy.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
@@ -18,14 +19,6 @@ constexpr int64_t kGrainBytes = 1 << 16;
 /// Positions of a box of which something is staged, how far it goes along the last axis, and how
 /// far at least along the axis of what is staged: that is still in the cache when it is read.
 constexpr int64_t kBoxElements = 1 << 14, kAlong = 256, kAcross = 64;
-
-/// The position of this number among so many an axis.
-Sizes position_of(int64_t number, absl::Span<const int64_t> extents) {
-  Sizes at(extents.size());
-  for (size_t axis = at.size(); axis-- > 0; number /= extents[axis])
-    at[axis] = number % extents[axis];
-  return at;
-}
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "jit/kernel/cache_lines.h"
-#include "kernels/problem/operand.h"
+#include "jit/kernel/positions.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
@@ -188,10 +188,9 @@ class RowKernel::Call {
     void staged(int64_t begin, int64_t end) const {
       const Bound& b = call_.bound_;
       const auto rows = static_cast<size_t>(call_.k_.loops().parallel);
-      Sizes first(extents_.size()), count(extents_.size(), 1);
-      int64_t rest = begin;
-      for (size_t axis = rows; axis-- > 0; rest /= extents_[axis])
-        first[axis] = rest % extents_[axis];
+      Sizes first = position_of(begin, absl::MakeConstSpan(extents_).first(rows));
+      first.resize(extents_.size());
+      Sizes count(extents_.size(), 1);
       count[rows - 1] = end - begin;
       count.back() = extents_.back();
       Pointers places = places_;

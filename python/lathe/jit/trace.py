@@ -14,7 +14,7 @@ _MOST_REASONS = 32
 FLAG = "fallback_is_error"
 _MOST_IN_VAIN = 16  # captures in a row whose programs served no other call
 # Not errors of the traced code's own, or none that running it once more would tell more of.
-OURS = (
+_OURS = (
     _lathe.TraceError, _lathe.ScriptError, _lathe.InternalError, _lathe.MemoryError,
     _lathe.CancelledError,
 )  # fmt: skip
@@ -250,7 +250,7 @@ class Traced(Captured):
         """A call whose program has raised. unseen: before anybody saw something of it; then it runs
         as it is, and raises that at its own line, or catches it. presumed: its data are not as the
         program presumes."""
-        again = unseen and isinstance(problem, Exception) and not isinstance(problem, OURS)
+        again = unseen and isinstance(problem, Exception) and not isinstance(problem, _OURS)
         if isinstance(problem, _lathe.UnsupportedError) and _lathe.get_flag(FLAG) == "1":
             again = False  # what the flag asks for
         trace = self._traces.get(number)
