@@ -195,7 +195,7 @@ void Backprop::visit_op(Node& n) {
     if (saves.outputs >> k & 1) ys[k] = tracer_.tensor_for(n.out(k));
   }
   ArgVec attrs = plain_arguments(n, tracer_);
-  Grad::Data data{&op, attrs.view(), dys, y_types, xs, x_types, ys, wanted};
+  Grad::Data data{&op, attrs.view(), dys, y_types, xs, x_types, ys, wanted, higher_};
   const Tensor flag = flag_of(n);
   Grads grads = run_gradient(data);
   for (size_t i = 0; i < grads.size(); ++i) {

@@ -14,8 +14,9 @@ namespace lathe {
 class Backprop {
  public:
   /// `may_keep`: loops of the program may give more than they did, for their derivatives to read.
-  Backprop(ir::Tracer& tracer, bool may_keep)
-      : tracer_(tracer), g_(tracer.graph()), may_keep_(may_keep) {}
+  /// `higher`: Grad::Data::higher.
+  Backprop(ir::Tracer& tracer, bool may_keep, bool higher)
+      : tracer_(tracer), g_(tracer.graph()), may_keep_(may_keep), higher_(higher) {}
 
   // Which values matter: they depend on what gradients are wanted by.
   void activate(ir::Value* v);
@@ -215,7 +216,7 @@ class Backprop {
 
   ir::Tracer& tracer_;
   ir::Graph& g_;
-  const bool may_keep_;
+  const bool may_keep_, higher_;
   const ir::Node* own_ = nullptr;  // the program's node under way
   absl::flat_hash_set<const ir::Value*> active_;
   absl::flat_hash_map<const ir::Value*, Tensor> sums_;

@@ -92,7 +92,7 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOption
   Joint joint{.graph = Graph(), .inputs = g.inputs().size(), .hidden = options.hidden.size()};
   Flatten(tracer, graph).block(g.body());
 
-  Backprop backprop(tracer, options.reads == nullptr);
+  Backprop backprop(tracer, options.reads == nullptr, options.higher);
   auto input = [&](int i) { return g.inputs()[static_cast<size_t>(i)]; };
   for (int i : wrt) backprop.activate(input(i));
   backprop.spread(g.body());

@@ -28,6 +28,7 @@ struct VjpOptions {
   /// The forward pass has been made already, and the graph is its Vjp::whole: the backward may read
   /// this of it and nothing else. No other graph is made.
   const std::vector<Vjp::Read>* reads = nullptr;
+  bool higher = false;  // the backward is to be differentiated
 };
 
 /// Gradients by the inputs `wrt`. AutogradError where an op on the way has no derivative, a loop

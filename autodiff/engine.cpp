@@ -452,8 +452,8 @@ class Engine {
     for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = read(saved);
     absl::InlinedVector<bool, 8> wanted;
     for (const Edge& e : node->next) wanted.push_back(matters(e));
-    Grad::Data data{node->op, node->attrs.view(), dys, node->y_types,
-                    xs,       node->x_types,      ys,  wanted};
+    Grad::Data data{node->op, node->attrs.view(),   dys, node->y_types, xs, node->x_types, ys,
+                    wanted,   options_.create_graph};
     return run_gradient(data);
   }
 

@@ -57,7 +57,7 @@ Graph gradient_graph(const Graph& graph, const Graph& module, std::string name,
   Tracer tracer(std::move(copy), host);
   Graph& g = tracer.graph();
   Flatten(tracer, module).block(g.body());
-  Backprop backprop(tracer, true);
+  Backprop backprop(tracer, true, false);
   for (Value* v : wrt) backprop.activate(v);
   backprop.spread(g.body());
   backprop.count_rounds(g.body());

@@ -65,7 +65,7 @@ class Through {
 
   Tensors run(const Tensors& dys, const Tensors& sums) {
     const bool goes_on = thread_state().grad_enabled;  // it may be differentiated itself
-    Backprop backprop(tracer_, true);
+    Backprop backprop(tracer_, true, goes_on);
     Tensors out;
     {
       const GradMode on(true);  // or the rules' steps would be marked as having no derivative

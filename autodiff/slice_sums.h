@@ -11,32 +11,15 @@
 
 #include <optional>
 
-#include "core/op/op.h"
+#include "core/dispatch/slice_at.h"
 #include "core/tensor/tensor.h"
 
 namespace lathe {
-
-/// x[start:end] along an axis.
-struct SliceAt {
-  int axis;
-  Int start, end;
-};
-
-/// Where slice_put has its arguments.
-namespace slice_put {
-inline constexpr size_t kBase = 0, kValue = 1, kAxis = 2, kStart = 3, kEnd = 4, kStep = 5;
-}
 
 /// `base` with `value` in the slice: another tensor.
 Tensor put_slice(const Tensor& base, const Tensor& value, const SliceAt& at);
 /// `sum` with `dy` added to the slice: another tensor.
 Tensor add_to_slice(const Tensor& sum, const Tensor& dy, const SliceAt& at);
-
-/// What a call of `slice` or `slice_put` with these arguments, the first of them `of` and behind it
-/// `skipped` more, reads or writes; nothing where it has a step or its places are not sure to be
-/// inside. `proven`: whether a <= b is known.
-std::optional<SliceAt> slice_at(Args args, size_t skipped, const Shape& of,
-                                absl::FunctionRef<bool(Int a, Int b)> proven);
 
 class SliceSum {
  public:

@@ -290,8 +290,9 @@ std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
     b->vjp.gradients = vjp_.gradients;
   } else {
     const auto* reads = higher ? &vjp_.direct_reads : &vjp_.reads;
-    b->vjp = differentiate(as_for(vjp_.whole, like_inputs(node)), wrt_,
-                           {.active = active, .continued = continued, .reads = reads});
+    b->vjp =
+        differentiate(as_for(vjp_.whole, like_inputs(node)), wrt_,
+                      {.active = active, .continued = continued, .reads = reads, .higher = higher});
   }
   for (int i : continued) b->continued.push_back(static_cast<size_t>(i));
   for (const Vjp::Read& r : b->vjp.reads) {

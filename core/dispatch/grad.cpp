@@ -35,6 +35,7 @@ struct ChainRule {
   ScalarFunction f;
   Saves saves;
   absl::InlinedVector<uint32_t, 4> reads;  // by input: bits of the inputs that its gradient reads
+  absl::InlinedVector<uint32_t, 4> steps;  // by input: of those that it reads by steps alone
   uint32_t rounds_twice = 0;  // bits of the inputs whose gradient is more than one rounding
 };
 
@@ -85,6 +86,19 @@ std::vector<uint32_t> needed_nodes(const ScalarFunction& f, uint32_t wanted_outp
   return {order.rbegin(), order.rend()};
 }
 
+/// Bits of the first 32 inputs that the value of a node has a slope by.
+std::vector<uint32_t> sloped_inputs(const ScalarFunction& f) {
+  std::vector<uint32_t> by(f.graph.size(), 0);
+  for (uint32_t id = 0; id < f.graph.size(); ++id) {
+    const ExprNode& n = f.graph[id];
+    if (n.prim == Prim::input && n.payload < 32) by[id] = 1u << n.payload;
+    if (!info(n.prim).smooth) continue;
+    const bool chosen = n.prim == Prim::select || n.prim == Prim::rare || n.prim == Prim::check;
+    for (int a = chosen ? 1 : 0; a < n.arity; ++a) by[id] |= by[n.args[a]];
+  }
+  return by;
+}
+
 const ChainRule& chain_rule(const Op& op, DType compute) {
   static auto* mutex = new std::mutex;
   static auto* rules = new absl::flat_hash_map<ChainKey, std::unique_ptr<ChainRule>>;
@@ -106,6 +120,7 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
   slot->f = build(
       [&](absl::Span<const Expr> in) { return derivative(body, in.subspan(0, n), in.subspan(n)); },
       inputs, ComplexAs::whole);
+  const std::vector<uint32_t> sloped = sloped_inputs(slot->f);
   for (size_t i = 0; i < slot->f.outputs.size(); ++i) {
     uint32_t reads = 0;
     int roundings = 0;
@@ -116,6 +131,7 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
     }
     if (roundings > 1) slot->rounds_twice |= 1u << i;
     slot->reads.push_back(reads);
+    slot->steps.push_back(reads & ~sloped[slot->f.outputs[i]]);
     slot->saves.inputs |= reads;
   }
   return *slot;
@@ -266,8 +282,12 @@ Grads elementwise_gradient(Grad g, const Grad::Data& d) {
   for (size_t k = 0; k < params.size(); ++k) {
     if ((wanted >> k & 1) == 0) continue;
     const Arg& dx = emit.value(rule.f.outputs[k]);
-    out[static_cast<size_t>(params[k])] =
-        dx.tag == Tag::tensor ? dx.tensor() : constant_like(dys[0], dx);
+    Tensor& to = out[static_cast<size_t>(params[k])];
+    to = dx.tag == Tag::tensor ? dx.tensor() : constant_like(dys[0], dx);
+    for (uint32_t left = rule.steps[k]; left != 0; left &= left - 1)
+      if (const Arg& read = inputs[static_cast<size_t>(std::countr_zero(left))];
+          read.tag == Tag::tensor)
+        to = g.steps_with(to, read.tensor());
   }
   return out;
 }
@@ -342,6 +362,12 @@ Tensor Grad::y(int k) const {
     LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads output ", k,
                                 ", which its definition does not save"));
   return t;
+}
+
+Tensor Grad::steps_with(const Tensor& dx, const Tensor& read) const {
+  if (!d_->higher || !(read.symbolic() || read.requires_grad())) return dx;
+  const bool same = read.dtype() == dx.dtype();
+  return shape_ops<Tensor>::steps_with(dx, same ? read : math_ops<Tensor>::cast(read, dx.dtype()));
 }
 
 int Grad::axis(int i, int of) const {
@@ -461,7 +487,8 @@ Grads derive_in(DType common, const Grad::Data& data) {
     if (xs[i].defined()) xs[i] = math_ops<Tensor>::cast(xs[i], common);
     if (is_floating(types[i].dtype)) types[i].dtype = common;
   }
-  return derive({data.op, data.attrs, data.dys, data.dy_types, xs, types, data.ys, data.wanted});
+  return derive(
+      {data.op, data.attrs, data.dys, data.dy_types, xs, types, data.ys, data.wanted, data.higher});
 }
 
 Grads derive(const Grad::Data& data) {
@@ -508,7 +535,7 @@ Grads derive_widened(const Grad::Data& data) {
   };
   const auto dys = tensors(data.dys), xs = tensors(data.xs), ys = tensors(data.ys);
   const auto dy_types = types(data.dy_types), x_types = types(data.x_types);
-  return derive({data.op, data.attrs, dys, dy_types, xs, x_types, ys, data.wanted});
+  return derive({data.op, data.attrs, dys, dy_types, xs, x_types, ys, data.wanted, data.higher});
 }
 
 constinit std::atomic<GradientRunner> gradient_runner{nullptr};

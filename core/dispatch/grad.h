@@ -21,6 +21,7 @@ class Grad {
     absl::Span<const TensorType> x_types;   // by slot
     absl::Span<const Tensor> ys;            // by result; defined only where saved
     absl::Span<const bool> wanted;          // by slot: its gradient is asked for
+    bool higher = false;                    // gradients of these gradients may be asked for
   };
   explicit Grad(const Data& data) : d_(&data) {}
 
@@ -34,6 +35,9 @@ class Grad {
   const Shape& shape(int i) const { return d_->x_types[i].shape; }
   DType dtype(int i) const { return d_->x_types[i].dtype; }
   const TensorType& type(int i) const { return d_->x_types[i]; }
+  /// dx, which depends on `read` by steps alone (a comparison): where its gradients may be asked
+  /// for, one that has a derivative of zero by it.
+  Tensor steps_with(const Tensor& dx, const Tensor& read) const;
   bool wants(int i) const { return d_->wanted[static_cast<size_t>(i)]; }
   int slots() const { return static_cast<int>(d_->x_types.size()); }
   Args attrs() const { return d_->attrs; }

@@ -48,6 +48,10 @@ void add_copy_definitions(Definitions& r) {
                  .places = kNowhere,
                  .doc = "value, with the history of input: what is left by a write to a computed "
                         "tensor with gradients off."});
+  r.elementwise("steps_with(Tensor input, Tensor other) -> Tensor", [](Expr x, Expr) { return x; },
+                {.places = kNowhere,
+                 .doc = "input, which depends on other, too, by a derivative of zero: a derivative "
+                        "that asks on which side of a step other lies."});
 }
 
 }  // namespace lathe

@@ -30,14 +30,16 @@ void add_activations(Definitions& r) {
     e.places = kNowhere;
     return e;
   };
-  r.elementwise("relu(Tensor input) -> Tensor", [](Expr x) { return select(le(x, 0), 0, x); },
-                {.domain = real_numbers,
-                 .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::where(M::le(g.y(), 0), 0, g.dy())}; },
-                 .places = kEverywhere,
-                 .inplace_argument = true,
-                 .moves = true,
-                 .doc = "max(x, 0); NaN stays NaN; the derivative at 0 is 0."});
+  r.elementwise(
+      "relu(Tensor input) -> Tensor", [](Expr x) { return select(le(x, 0), 0, x); },
+      {.domain = real_numbers,
+       .saves = save_y(0),
+       .grad =
+           [](Grad g) { return Grads{g.steps_with(M::where(M::le(g.y(), 0), 0, g.dy()), g.y())}; },
+       .places = kEverywhere,
+       .inplace_argument = true,
+       .moves = true,
+       .doc = "max(x, 0); NaN stays NaN; the derivative at 0 is 0."});
   r.elementwise(
       "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
       [](Expr x, Expr slope) { return select(lt(0, x), x, x * slope); },

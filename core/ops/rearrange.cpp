@@ -10,8 +10,6 @@ namespace {
 
 using namespace names;
 
-const Fn<Tensor, Tensor(Tensor x, Int shift, Int dim)> rolled{"rolled"};
-
 /// The axes that an int[] names, each once. A tensor without axes has 0 and -1 to name, and nothing
 /// to move there.
 AxisMask turned_axes(std::string_view op, const Shape& dims, int rank) {
@@ -47,7 +45,7 @@ Outputs roll_expansion(Args a) {
   for (size_t i = 0; i < shifts.size(); ++i) {
     const Int dim = flat ? Int(0) : dims[i];
     const int axis = size_axis("roll", dim.value(), y.rank());
-    y = rolled(y, shifts[i], axis);
+    y = S::rolled(y, shifts[i], axis);
   }
   y = flat ? S::reshape(y, x.shape()) : y;
   return {same(x, y) ? M::clone(x) : y};
@@ -235,7 +233,7 @@ void add_turns(Definitions& r) {
              normalise_axis("rolled", a.integer(2).value(), a.tensor(0).rank());
              return Types{type_of(a.tensor(0))};
            },
-           {.grad = [](Grad g) { return Grads{rolled(g.dy(), -g.integer(1), g.axis(2, 0))}; },
+           {.grad = [](Grad g) { return Grads{S::rolled(g.dy(), -g.integer(1), g.axis(2, 0))}; },
             .places = kNowhere,
             .leading = true,
             .moves = true,

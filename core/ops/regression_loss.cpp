@@ -29,9 +29,9 @@ void require_positive(std::string_view op, std::string_view param, Real value, b
 Outputs smooth_l1_expansion(Args a) {
   const Real beta = a.real(5);
   require_positive("smooth_l1_loss", "beta", beta, true);
-  Tensor d = M::abs(M::sub(a.tensor(0), a.tensor(1)));
-  if (beta != 0) {
-    Tensor inside = M::div(M::mul(M::square(d), 0.5), beta);
+  Tensor apart = M::sub(a.tensor(0), a.tensor(1)), d = M::abs(apart);
+  if (beta != 0) {  // the square is not of d, which has a kink at 0: second derivatives see it
+    Tensor inside = M::div(M::mul(M::square(apart), 0.5), beta);
     d = M::where(M::lt(d, beta), inside, M::sub(d, beta * 0.5));
   }
   const std::string_view how = reduction_of(a[2], a[3], a[4]);
@@ -41,9 +41,9 @@ Outputs smooth_l1_expansion(Args a) {
 Outputs huber_expansion(Args a) {
   const Real delta = a.real(3);
   require_positive("huber_loss", "delta", delta, false);
-  Tensor d = M::abs(M::sub(a.tensor(0), a.tensor(1)));
+  Tensor apart = M::sub(a.tensor(0), a.tensor(1)), d = M::abs(apart);
   Tensor outside = M::mul(M::sub(d, delta * 0.5), delta);
-  Tensor losses = M::where(M::le(d, delta), M::mul(M::square(d), 0.5), outside);
+  Tensor losses = M::where(M::lt(d, delta), M::mul(M::square(apart), 0.5), outside);
   const Tensor weight = a.optional_tensor(4);
   if (weight.defined()) losses = weighted("huber_loss", losses, "none", weight);
   return {reduced(losses, "huber_loss", a.text(2))};  // a mean over all, as PyTorch's is

@@ -71,6 +71,7 @@ constexpr Rule kRules[] = {
     {"not_of_not", Exactness::exact, "logical_not(logical_not(x))", "x"},
     {"where_of_same", Exactness::exact, "where(c, x, x)", "x"},
     {"overwritten_to_value", Exactness::exact, "overwritten(x, v)", "v"},
+    {"steps_with_to_input", Exactness::exact, "steps_with(x, y)", "x"},
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // of a value that ends there, the others are written behind it.
 #include <algorithm>
 
-#include "autodiff/slice_sums.h"
+#include "core/dispatch/slice_at.h"
 #include "jit/plan/plan.h"
 
 namespace lathe::jit {

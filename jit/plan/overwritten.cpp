@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "autodiff/slice_sums.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/slice_at.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/plan/plan.h"
 

@@ -305,7 +305,7 @@ REFERENCES = {
     "stft": stft, "istft": istft,
     "normal_of": lambda noise, mean, std: mean + std * noise,
     "bernoulli_of": lambda u, p: np.where(u < p, 1.0, 0.0), "weight_of": np.copy,
-    "overwritten": lambda x, value: np.copy(value),
+    "overwritten": lambda x, value: np.copy(value), "steps_with": lambda x, other: np.copy(x),
     "arrival": lambda u, w: -np.log1p(-u) / w, "arrived": lambda which, time: which,
     "few_events": first_above(lambda k, rate: np.exp(-rate) * rate**k / math.factorial(k)),
     "few_successes": first_above(lambda k, n, p: special.binom(n, k) * p**k * (1 - p) ** (n - k)),

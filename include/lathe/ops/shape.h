@@ -76,6 +76,8 @@ struct shape_ops {
   static inline const Fn<T, T(T x, T src, Ints size, Ints stride, Any offset)> as_strided_scatter{
       "as_strided_scatter"};
   static inline const Fn<T, T(T x, T value)> overwritten{"overwritten"};
+  static inline const Fn<T, T(T x, T other)> steps_with{"steps_with"};
+  static inline const Fn<T, T(T x, Int shift, Int dim)> rolled{"rolled"};
   static inline const Fn<T, T(T x, Any dtype)> reinterpreted{"reinterpreted"};
   static inline const Fn<T, T(T x)> view_as_real{"view_as_real"};
   static inline const Fn<T, T(T x)> real{"real"};
