@@ -58,7 +58,10 @@ Product make_product(const VendorGemmPlan& p, int64_t rows, const Desc& b) {
   OneThread one;
   Product made;
   const VendorMatrix a = vendor_operand(p.a, rows, p.k);
-  made.a = desc(a.turned ? VendorMatrix{nullptr, p.k, false} : a, rows, p.k, p.dtype);
+  // Terms of bf16 are taken in pairs: of an odd number of them in rows that lie apart, what lies
+  // behind a row meets a zero, which of an infinity or a NaN makes a NaN.
+  const bool rearranged = a.turned || (p.dtype == DType::bf16 && p.k % 2 != 0 && a.ld != p.k);
+  made.a = desc(rearranged ? VendorMatrix{nullptr, p.k, false} : a, rows, p.k, p.dtype);
   made.left = Rearranged(desc(a, rows, p.k, p.dtype), made.a);
   made.c = Desc({rows, p.n}, type_of(p.out_dtype), {p.n, 1});
   const dnnl::matmul::primitive_desc pd(cpu(), made.a, b, made.c, attributes());
