@@ -98,10 +98,11 @@ void add_settings(nb::module_& m) {
                             .problem = "the seed would be set while tracing only",
                             .next = "set it before the traced function is called"});
         manual_seed(static_cast<uint64_t>(seed));
+        return nb::module_::import_("lathe.random").attr("default_generator");
       },
       nb::arg("seed"),
       "Starts the random stream anew: the same seed gives the same numbers, in every mode and for\n"
-      "any number of threads.");
+      "any number of threads. Gives default_generator, which stands for that stream.");
   m.def(
       "get_flag", [](std::string_view name) { return flag_text(flag_row(name).flag); },
       nb::arg("name"), "The value of a flag, as text. AttributeError for an unknown one.");

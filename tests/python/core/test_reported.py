@@ -317,6 +317,37 @@ def test_a_tensor_reversed():
     assert reversed(lt.tensor(4)).item() == 4
 
 
+@pytest.mark.parametrize("dtype", [lt.bfloat16, lt.float16, lt.float32])
+@pytest.mark.parametrize("columns", [1, 2, 3, 31])
+def test_a_product_reads_no_element_beside_its_operands(dtype, columns):
+    """What lay behind an odd number of terms of bf16 met a zero, which made NaN of an infinity."""
+    for rows in (1, 4, 16, 40):
+        z = lt.ones(rows, columns, dtype=dtype)
+        wide = lt.full((2 * rows, 2 * columns + 1), -float("inf"), dtype=dtype)
+        for left in (
+            wide[::2, : 2 * columns : 2],
+            wide[::2, :columns],
+            wide[:rows, 1 : columns + 1],
+        ):
+            left[1:] = 1
+            want = [[-float("inf")] * rows] + [[columns] * rows] * (rows - 1)
+            assert (left @ z.T).tolist() == want
+            assert (z @ left.T).T.tolist() == want
+
+
+def test_manual_seed_gives_what_stands_for_the_stream():
+    """`generator=manual_seed(0)` is how much code names it."""
+    data, lengths = lt.utils.data.TensorDataset(lt.arange(10)), [7, 3]
+    split = lt.utils.data.random_split(data, lengths, generator=lt.manual_seed(42))
+    again = lt.utils.data.random_split(data, lengths, generator=lt.manual_seed(42))
+    assert split[0].indices == again[0].indices
+    g = lt.manual_seed(7)
+    assert g is lt.default_generator and g.initial_seed() == 7
+    x = lt.randn(3, generator=g)
+    lt.manual_seed(7)
+    assert lt.equal(lt.randn(3), x)
+
+
 def test_the_default_generator_stands_for_none():
     lt.manual_seed(3)
     plain = lt.randn(4), lt.randperm(5), lt.zeros(3).uniform_()
