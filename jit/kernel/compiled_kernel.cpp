@@ -17,6 +17,10 @@ CompiledKernel::CompiledKernel(Kernel kernel)
       loops_.body,
       [&](const Operand& o) {
         if (const auto* access = std::get_if<Access>(&o)) return place(*access);
+        if (const auto* pieces = std::get_if<Pieces>(&o)) {
+          places_.push_back({-1, -1, static_cast<int64_t>(size_of(pieces->dtype)), nullptr});
+          return;
+        }
         places_.push_back({-1, std::get<Uniform>(o).slot, 1, nullptr});
       },
       place);
@@ -40,7 +44,9 @@ std::byte* CompiledKernel::place(size_t k, const Bound& bound, const KernelRun& 
     const uint64_t* bits = &run.uniforms[static_cast<size_t>(p.uniform)];
     return reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
   }
-  return is_local(p) ? nullptr : run.buffers[static_cast<size_t>(p.buffer)] + bound.offsets[k];
+  return p.buffer < 0 || is_local(p)
+             ? nullptr
+             : run.buffers[static_cast<size_t>(p.buffer)] + bound.offsets[k];
 }
 
 std::string CompiledKernel::vectors() const {

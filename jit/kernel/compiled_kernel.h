@@ -34,7 +34,7 @@ class CompiledKernel {
 
   /// Operands and stores, as each_operand() counts them.
   struct Place {
-    int buffer = -1, uniform = -1;  // one of them
+    int buffer = -1, uniform = -1;  // one of them; none: it has pieces (piece_boxes.h)
     int64_t item = 1;               // bytes an element
     const Access* access = nullptr;
   };

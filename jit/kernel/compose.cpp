@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/scalar/element.h"
 #include "graph/ir/arguments.h"
+#include "graph/passes/moved.h"
 #include "kernels/problem/bodies.h"
 
 namespace lathe::jit {
@@ -10,13 +11,6 @@ namespace {
 
 using ir::Node;
 using ir::Value;
-
-/// Numbers given where a tensor may stand, as an argument of the right kind for promotion.
-Arg number_stand_in(const ir::Scalar& s) {
-  if (s.kind == ir::ScalarKind::flag) return Arg(false);
-  if (s.kind == ir::ScalarKind::real) return Arg(0.0);
-  return Arg(s.value.value_or(Int(0)));
-}
 
 uint64_t number_bits(const Arg& a, DType dtype) {
   alignas(16) std::byte room[16] = {};
@@ -33,29 +27,8 @@ bool is(Int a, Int b) {
 
 }  // namespace
 
-ElementTypes types_of(const Node& node) {
-  const Op& op = *node.op();
-  if (op.kind != Kind::elementwise && op.kind != Kind::reduce) {
-    const DType d = node.out(0)->tensor().dtype;  // create definitions
-    return {compute_type(d), d, {d}};
-  }
-  std::vector<Tensor> held;
-  std::vector<Arg> values;
-  held.reserve(node.in().size());
-  for (const Value* v : node.in()) {
-    if (const TensorType* type = v->type().tensor()) {
-      held.push_back(ir::stand_in(*type));
-      values.push_back(Arg(held.back()));
-    } else {
-      values.push_back(number_stand_in(*v->type().scalar()));
-    }
-  }
-  const ir::Filled filled = ir::fill(node.attrs(), node.places(), values);
-  return element_types(op, filled.args());
-}
-
 ScalarFunction body_of(const Node& node) {
-  const ElementTypes types = types_of(node);
+  const ElementTypes types = ir::types_of(node);
   std::vector<BodyInput> inputs;
   for (int p : body_params(*node.op())) {
     const Value* v = node.value(p);
@@ -66,16 +39,43 @@ ScalarFunction body_of(const Node& node) {
   return stored_body(*node.op(), types, inputs);
 }
 
-void Composer::read(const Value* v, Access from) {
-  operand_of_[v] = operands_.size();
-  types_.push_back(kernel_.buffers[static_cast<size_t>(from.buf)].dtype);
-  operands_.emplace_back(std::move(from));
+std::optional<uint64_t> filled_with(const Node& node) {
+  if (!ir::is_filled(node)) return std::nullopt;
+  const ScalarFunction body = body_of(node);
+  ExprGraph graph;
+  const ExprScope scope(graph);
+  Exprs args;
+  for (int p : body_params(*node.op())) {
+    const DType dtype = body.inputs[args.size()];
+    args.push_back(constant_bits(dtype, number_bits(node.literal(p), dtype)));
+  }
+  const Expr value = inline_call(body, args)[0];
+  if (value.prim() != Prim::constant) return std::nullopt;
+  return value->payload;
+}
+
+size_t Composer::add_operand(Operand from) {
+  const auto* access = std::get_if<Access>(&from);
+  types_.push_back(access != nullptr ? kernel_.buffers[static_cast<size_t>(access->buf)].dtype
+                                     : std::get<Pieces>(from).dtype);
+  operands_.push_back(std::move(from));
+  return operands_.size() - 1;
+}
+
+void Composer::read(const Value* v, Operand from) {
+  const size_t at = add_operand(std::move(from));
+  operand_of_[v] = at;
+}
+
+void Composer::choose(const Value* v, Operand mask, Operand then, const Value* otherwise) {
+  const size_t where = add_operand(std::move(mask));
+  made_.push_back({nullptr, v, otherwise, where, add_operand(std::move(then))});
 }
 
 /// Numbers are uniforms of the dtype each use wants.
 void Composer::add(const Node& node) {
-  nodes_.push_back(&node);
-  const DType compute = types_of(node).compute;
+  made_.push_back({.node = &node});
+  const DType compute = ir::types_of(node).compute;
   for (int p : body_params(*node.op())) {
     const Value* v = node.value(p);
     const DType dtype = number_dtype(*node.op(), p, compute);
@@ -97,7 +97,12 @@ void Composer::add_uniform(const Node& use, int param, Number number) {
 Exprs Composer::compose(absl::Span<const Value* const> results, absl::Span<const Expr> in) const {
   absl::flat_hash_map<const Value*, Expr> values;
   for (const auto& [value, at] : operand_of_) values[value] = in[at];
-  for (const Node* node : nodes_) {
+  for (const Made& made : made_) {
+    const Node* node = made.node;
+    if (node == nullptr) {
+      values[made.chosen] = select(in[made.mask], in[made.then], values.at(outer_(made.otherwise)));
+      continue;
+    }
     const ScalarFunction body = body_of(*node);
     std::vector<Expr> args;
     for (int p : body_params(*node->op())) {

@@ -4,7 +4,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include "graph/ir/ir.h"
+#include "graph/ir/element_types.h"
 #include "jit/kernel_ir/kernel.h"
 
 namespace lathe::jit {
@@ -17,10 +17,10 @@ struct Number {
   DType dtype;
 };
 
-/// How a pointwise node's elements are computed: element_types() of its op and arguments.
-ElementTypes types_of(const ir::Node& node);
 /// Its body on stored elements: tensors as they lie, numbers as uniforms.
 ScalarFunction body_of(const ir::Node& node);
+/// The bits of each of its elements; nothing if they are not one literal.
+std::optional<uint64_t> filled_with(const ir::Node& node);
 
 class Composer {
  public:
@@ -35,7 +35,10 @@ class Composer {
         outer_(std::move(outer)) {}
 
   /// The elements of v come from there.
-  void read(const ir::Value* v, Access from);
+  void read(const ir::Value* v, Operand from);
+  /// The elements of v are those of `then` where `mask` holds, else those of `otherwise`, which is
+  /// known before.
+  void choose(const ir::Value* v, Operand mask, Operand then, const ir::Value* otherwise);
   /// A pointwise node, after those that it reads. Its numbers become uniforms.
   void add(const ir::Node& node);
 
@@ -53,7 +56,15 @@ class Composer {
   std::vector<Number>& numbers_;
   InputOf input_of_;
   Outer outer_;
-  std::vector<const ir::Node*> nodes_;
+  size_t add_operand(Operand from);
+
+  /// A node; or what choose() was given.
+  struct Made {
+    const ir::Node* node = nullptr;
+    const ir::Value *chosen = nullptr, *otherwise = nullptr;
+    size_t mask = 0, then = 0;  // operands
+  };
+  std::vector<Made> made_;
   std::vector<Operand> operands_;
   std::vector<DType> types_;
   absl::flat_hash_map<const ir::Value*, size_t> operand_of_;

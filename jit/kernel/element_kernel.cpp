@@ -29,7 +29,8 @@ ElementKernel::ElementKernel(const Lowered& lowered)
       simd_(of_elements(loops())->f),
       inputs_(of_elements(loops())->operands.size()),
       positions_(reads_position(of_elements(loops())->f)),
-      staging_(loops()) {}
+      staging_(loops()),
+      pieces_(loops()) {}
 
 bool ElementKernel::may_replace(size_t tensor, size_t result) const {
   const Compute& c = *of_elements(loops());
@@ -37,6 +38,10 @@ bool ElementKernel::may_replace(size_t tensor, size_t result) const {
   auto buffer = [&](int b) { return loops().buffers[static_cast<size_t>(b)]; };
   bool read = false;
   for (const Operand& o : c.operands) {
+    const auto* several = std::get_if<Pieces>(&o);
+    for (size_t p = 0; several != nullptr && p < several->all.size(); ++p)
+      if (const auto& from = several->all[p].from; from && static_cast<size_t>(from->buf) == tensor)
+        return false;
     const auto* load = std::get_if<Access>(&o);
     if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
     read = true;
@@ -60,7 +65,10 @@ ElementKernel::Bound ElementKernel::bind(const std::function<int64_t(Int)>& valu
   Bound b;
   CompiledKernel::bind(value, b);
   for (int64_t extent : b.extents) b.elements *= extent;
-  cut(b);
+  if (pieces_.any() && b.elements > 0)
+    b.pieces = pieces_.bind(value, b.extents, b.strides);
+  else
+    cut(b);
   return b;
 }
 
@@ -101,6 +109,7 @@ Sizes ElementKernel::staged_box(const Bound& b) const {
 }
 
 size_t ElementKernel::room(const Bound& bound) const {
+  if (pieces_.any()) return bound.pieces.bytes == 0 ? 0 : size_class_bytes(bound.pieces.bytes);
   if (bound.staged.bytes == 0 || bound.elements == 0) return 0;
   const int64_t threads = std::min<int64_t>(pool_threads(), bound.box_count);
   return static_cast<size_t>(threads) * size_class_bytes(bound.staged.bytes);
@@ -159,21 +168,48 @@ std::unique_ptr<ElementKernel::Repeated> ElementKernel::repeated(const Bound& bo
 
 ElementKernel::Repeated::Repeated(const ElementKernel& kernel, const Bound& bound, const Run& run,
                                   KernelFn code)
-    : code_(code),
-      uniforms_(run.uniforms.begin(), run.uniforms.end()),
-      extents_(bound.extents),
-      strides_(bound.strides) {
+    : code_(code), uniforms_(run.uniforms.begin(), run.uniforms.end()) {
+  const Sizes begin(bound.extents.size());
+  if (!kernel.pieces_.any()) {
+    calls_.reserve(1);
+    add(kernel, bound, {bound.extents, bound.strides, {}, {}, {}}, begin, nullptr);
+    return;
+  }
+  lines_.resize(bound.pieces.bytes);
+  PieceBoxes::fill(bound.pieces, lines_.data());
+  calls_.reserve(bound.pieces.boxes.size());
+  for (const PieceBoxes::Box& box : bound.pieces.boxes)
+    add(kernel, bound, {box.count, box.strides, {}, {}, {}}, box.first, &box);
+}
+
+/// `box`: where operands of several pieces lie in it.
+void ElementKernel::Repeated::add(const ElementKernel& kernel, const Bound& bound, Call call,
+                                  absl::Span<const int64_t> first, const PieceBoxes::Box* box) {
   const Run own{{}, uniforms_};
+  const size_t rank = first.size();
+  int64_t elements = 1;
+  for (int64_t n : call.extents) elements *= n;
   for (size_t k = 0; k < kernel.places().size(); ++k) {
     const int buffer = kernel.places()[k].buffer;
-    const bool tensor = buffer >= 0;
-    if (tensor) tensors_.push_back({k, static_cast<size_t>(buffer), bound.offsets[k]});
-    places_.push_back(tensor ? nullptr : kernel.place(k, bound, own));
+    int64_t offset = bound.offsets[k];
+    for (size_t axis = 0; axis < rank; ++axis)
+      offset += first[axis] * bound.strides[k * rank + axis];
+    if (buffer >= 0) call.tensors.push_back({k, static_cast<size_t>(buffer), offset});
+    call.places.push_back(buffer >= 0 ? nullptr : kernel.place(k, bound, own));
   }
-  args_.data = places_.data();
-  args_.extents = extents_.data();
-  args_.strides = strides_.data();
-  args_.end = bound.elements;
+  for (size_t s = 0; box != nullptr && s < box->sources.size(); ++s) {
+    const PieceBoxes::Source& from = box->sources[s];
+    if (from.buffer >= 0)
+      call.tensors.push_back({from.operand, static_cast<size_t>(from.buffer), from.offset});
+    else
+      call.places[from.operand] = lines_.data() + from.offset;
+  }
+  calls_.push_back(std::move(call));
+  Call& there = calls_.back();
+  there.args.data = there.places.data();
+  there.args.extents = there.extents.data();
+  there.args.strides = there.strides.data();
+  there.args.end = elements;
 }
 
 int64_t ElementKernel::grain_of_code() const {
@@ -193,6 +229,7 @@ int64_t ElementKernel::Launch::boxes_together() const {
 }
 
 void ElementKernel::Launch::all() {
+  if (kernel_.pieces_.any()) return pieces();
   if (bound_.box.empty())
     return parallel_for(bound_.elements, grain(),
                         [&](int64_t begin, int64_t end) { piece(begin, end); });
@@ -201,6 +238,35 @@ void ElementKernel::Launch::all() {
     const Scratch room(bound_.staged.bytes);
     for (; begin < end; ++begin) box(begin, room.data());
   });
+}
+
+void ElementKernel::Launch::pieces() {
+  const std::vector<PieceBoxes::Box>& boxes = bound_.pieces.boxes;
+  if (bound_.elements == 0) return;
+  const Scratch room(bound_.pieces.bytes);
+  PieceBoxes::fill(bound_.pieces, room.data());
+  parallel_for(bound_.elements, grain(), [&](int64_t begin, int64_t end) {
+    const auto begins_after = [](int64_t position, const PieceBoxes::Box& b) {
+      return position < b.begin;
+    };
+    auto box = std::upper_bound(boxes.begin(), boxes.end(), begin, begins_after) - 1;
+    for (; begin < end; ++box) {
+      const int64_t last = box + 1 == boxes.end() ? bound_.elements : box[1].begin;
+      const int64_t stop = std::min(end, last);
+      run(area(*box, room.data()), begin - box->begin, stop - box->begin);
+      begin = stop;
+    }
+  });
+}
+
+ElementKernel::Launch::Area ElementKernel::Launch::area(const PieceBoxes::Box& box,
+                                                        std::byte* room) const {
+  Area of = area(box.first, box.count);
+  for (const PieceBoxes::Source& s : box.sources)
+    of.places[s.operand] =
+        (s.buffer < 0 ? room : run_.buffers[static_cast<size_t>(s.buffer)]) + s.offset;
+  of.strides = box.strides;
+  return of;
 }
 
 void ElementKernel::Launch::box(int64_t number, std::byte* room) {

@@ -7,6 +7,7 @@
 
 #include "jit/kernel/compiled_kernel.h"
 #include "jit/kernel/lower.h"
+#include "jit/kernel/piece_boxes.h"
 #include "jit/kernel/staging.h"
 #include "kernels/own/program.h"
 #include "kernels/problem/epilogue.h"
@@ -36,11 +37,14 @@ class ElementKernel : public CompiledKernel {
     Sizes box, boxes;  // of what its schedule cuts: positions of a box, and how many, by axis
     int64_t box_count = 1;
     Staging::Bound staged;
+    PieceBoxes::Bound pieces;
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
   /// Does a run copy what lies in another order? Then it takes whole boxes only.
   bool stages() const { return staging_.any(); }
+  /// Does it run box by box, in memory of its own?
+  bool takes_boxes() const { return stages() || pieces_.any(); }
   /// Bytes that a run takes for itself.
   size_t room(const Bound& bound) const;
 
@@ -64,8 +68,8 @@ class ElementKernel : public CompiledKernel {
     Launch(KernelFn code, const ElementKernel& kernel, const Bound& bound, const Run& run);
     /// All positions, on all threads.
     void all();
-    /// Row-major positions [begin, end), each once, from any thread. Of a kernel that stages
-    /// nothing.
+    /// Row-major positions [begin, end), each once, from any thread. Of a kernel that takes no
+    /// boxes.
     void piece(int64_t begin, int64_t end) { run(all_, begin, end); }
     /// The same of several lines: by one call of the code, where they are rows of its last axis.
     void lines(const Epilogue::Lines& lines);
@@ -91,6 +95,8 @@ class ElementKernel : public CompiledKernel {
     /// So many positions an axis, from `first` on.
     Area area(const Sizes& first, const Sizes& count) const;
     void box(int64_t number, std::byte* room);
+    void pieces();
+    Area area(const PieceBoxes::Box& box, std::byte* room) const;
     int64_t boxes_together() const;
 
     const ElementKernel& kernel_;
@@ -108,8 +114,10 @@ class ElementKernel : public CompiledKernel {
     /// `at(k)`: where buffer k begins now.
     template <class F>
     void run(F at) {
-      for (const Place& p : tensors_) places_[p.operand] = at(p.buffer) + p.offset;
-      code_(&args_);
+      for (Call& call : calls_) {
+        for (const Place& p : call.tensors) call.places[p.operand] = at(p.buffer) + p.offset;
+        code_(&call.args);
+      }
     }
     Repeated(const Repeated&) = delete;
 
@@ -120,13 +128,20 @@ class ElementKernel : public CompiledKernel {
       size_t operand, buffer;
       int64_t offset;  // bytes
     };
+    /// Of all positions, or of a box.
+    struct Call {
+      absl::InlinedVector<int64_t, 6> extents;
+      std::vector<int64_t> strides;
+      absl::InlinedVector<Place, 8> tensors;
+      absl::InlinedVector<std::byte*, 8> places;
+      KernelArgs args;
+    };
+    void add(const ElementKernel& kernel, const Bound& bound, Call call,
+             absl::Span<const int64_t> first, const PieceBoxes::Box* box);
     KernelFn code_;
     absl::InlinedVector<uint64_t, 4> uniforms_;
-    absl::InlinedVector<int64_t, 6> extents_;
-    std::vector<int64_t> strides_;
-    absl::InlinedVector<Place, 8> tensors_;
-    absl::InlinedVector<std::byte*, 8> places_;
-    KernelArgs args_;
+    std::vector<std::byte> lines_;  // of one value each
+    std::vector<Call> calls_;       // whose arguments point into them
   };
   /// Null where that would do something else: no machine code yet, checks that may fail, work for
   /// several threads.
@@ -148,6 +163,7 @@ class ElementKernel : public CompiledKernel {
   size_t inputs_;   // operands before the stores
   bool positions_;  // does it ask where an element is?
   Staging staging_;
+  PieceBoxes pieces_;
 };
 
 }  // namespace lathe::jit

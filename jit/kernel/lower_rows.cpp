@@ -349,7 +349,7 @@ class RowsLowering {
     std::vector<const Value*> wanted;
     for (const Node* n : nodes) {
       wanted.push_back(outer(n->in(0)));
-      out.all.push_back(reduce_bodies(*n->op(), types_of(*n), wanted.back()->tensor().dtype));
+      out.all.push_back(reduce_bodies(*n->op(), ir::types_of(*n), wanted.back()->tensor().dtype));
     }
     const Composer c = compose(wanted, rows_.domain);
     operands = c.operands();
@@ -536,6 +536,7 @@ bool along_rows(const IndexMap& map, const Shape& domain, size_t lead) {
 bool may_be_in_rows(const Kernel& pointwise) {
   bool may = true;
   for (const Buf& b : pointwise.buffers) may = may && !is_complex(b.dtype);
+  may = may && piecewise(pointwise).empty();
   each_statement(pointwise.body, [&](const auto& statement) {
     for (const ScalarFunction* f : functions(statement))
       for (const ExprNode& n : f->graph.nodes())

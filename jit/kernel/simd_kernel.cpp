@@ -72,7 +72,7 @@ SimdKernel::SimdKernel(const Kernel& kernel) : kernel_(kernel) {
       [&](const Operand& o) {
         const auto* a = std::get_if<Access>(&o);
         const DType d = a != nullptr ? kernel.buffers[static_cast<size_t>(a->buf)].dtype
-                                     : std::get<Uniform>(o).dtype;
+                                     : std::get<Uniform>(o).dtype;  // rows have no pieces
         items_.push_back(static_cast<int64_t>(size_of(d)));
       },
       [&](const Access& a) {

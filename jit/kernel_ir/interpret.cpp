@@ -81,10 +81,26 @@ class Interpreter {
     for (const Operand& o : operands) {
       if (const auto* a = std::get_if<Access>(&o))
         reference::read_element(k_.buffers[static_cast<size_t>(a->buf)].dtype, place(*a), values);
+      else if (const auto* several = std::get_if<Pieces>(&o))
+        read(*several, values);
       else
         values.push_back(uniforms_[static_cast<size_t>(std::get<Uniform>(o).slot)]);
     }
     return values;
+  }
+
+  void read(const Pieces& pieces, State& values) {
+    const auto holds = [&](const Piece& p) {
+      return std::all_of(p.within.begin(), p.within.end(), [&](const Range& r) {
+        const int64_t at = at_[static_cast<size_t>(r.axis)];
+        return value_(r.first) <= at && at < value_(r.last);
+      });
+    };
+    const Piece& here = *std::find_if(pieces.all.rbegin(), pieces.all.rend(), holds);
+    if (here.from)
+      reference::read_element(pieces.dtype, place(*here.from), values);
+    else
+      values.push_back(here.bits);
   }
 
   void write(const std::vector<Access>& stores, const uint64_t* parts) {

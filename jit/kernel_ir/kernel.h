@@ -15,6 +15,9 @@
 // beside it (schedule.h), so that no engine can change a bit. Rounding to a storage dtype between
 // fused ops is in the functions as casts.
 //
+// An operand lies where its map says, is a number, or has pieces that lie in several places, by
+// position (Pieces).
+//
 // Local buffers hold what goes from one statement to the next: of one element, or of one for each
 // position of the inner axis. They live for one round of the list.
 //
@@ -80,7 +83,25 @@ struct Uniform {
   int slot;  // of Kernel::uniforms
   DType dtype;
 };
-using Operand = std::variant<Access, Uniform>;
+/// Positions [first, last) of an axis.
+struct Range {
+  int axis;
+  Int first, last;
+};
+/// What an operand is at some positions: elements that lie somewhere, or one value.
+struct Piece {
+  std::optional<Access> from;
+  uint64_t bits = 0;          // without `from`
+  std::vector<Range> within;  // one an axis at most; an axis that is not there: all of it
+};
+/// An operand of several pieces: the last one whose ranges hold the position counts. The first one
+/// is there for all positions. What joining, padding, rolling and writing a slice make is read in
+/// this way, and need not be made.
+struct Pieces {
+  DType dtype;
+  std::vector<Piece> all;
+};
+using Operand = std::variant<Access, Uniform, Pieces>;
 
 struct Statement;
 using Block = std::vector<Statement>;
@@ -184,6 +205,9 @@ template <class B, class F>
 void each_access(B&& block, const F& f) {
   const auto read = [&](auto& o) {
     if (auto* a = std::get_if<Access>(&o)) f(*a, false);
+    if (auto* pieces = std::get_if<Pieces>(&o))
+      for (auto& piece : pieces->all)
+        if (piece.from) f(*piece.from, false);
   };
   each_operand(block, read, [&](auto& a) { f(a, true); });
 }
@@ -234,6 +258,18 @@ inline ScalarFunction states_alone(const std::vector<DType>& state) {
   std::vector<DType> counted = state;
   counted.push_back(DType::i64);
   return build([](absl::Span<const Expr> in) { return Exprs(in.begin(), in.end() - 1); }, counted);
+}
+
+/// The operands of several pieces, each with its number.
+inline std::vector<std::pair<size_t, const Pieces*>> piecewise(const Kernel& kernel) {
+  std::vector<std::pair<size_t, const Pieces*>> all;
+  size_t number = 0;
+  const auto read = [&](const Operand& o) {
+    if (const auto* pieces = std::get_if<Pieces>(&o)) all.emplace_back(number, pieces);
+    ++number;
+  };
+  each_operand(kernel.body, read, [&](const Access&) { ++number; });
+  return all;
 }
 
 /// The reductions over the parallel axes, in order.

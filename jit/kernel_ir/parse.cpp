@@ -236,9 +236,35 @@ class Parser : ir::Reader {
   }
 
   Operand operand() {
+    if (take("pieces")) return pieces();
     if (peek().kind != TokenKind::name || peek().text[0] != 'u') return access();
     const int slot = numbered('u', k_.uniforms.size(), "a number");
     return Uniform{slot, k_.uniforms[static_cast<size_t>(slot)]};
+  }
+  Pieces pieces() {
+    Pieces out{dtype(), {}};
+    expect("{");
+    do {
+      Piece piece;
+      if (peek().kind == TokenKind::integer)
+        piece.bits = next().integer;
+      else
+        piece.from = access();
+      if (take("within")) do
+          piece.within.push_back(range());
+        while (take("and"));
+      out.all.push_back(std::move(piece));
+    } while (take(","));
+    expect("}");
+    return out;
+  }
+  Range range() {
+    Range r{numbered('i', k_.axes.size(), "an axis"), 0, 0};
+    expect("from");
+    r.first = size();
+    expect("to");
+    r.last = size();
+    return r;
   }
   std::vector<Operand> operands() {
     std::vector<Operand> all;

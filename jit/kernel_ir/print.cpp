@@ -13,7 +13,9 @@
 //       b1[i0*(768) + i1] = compute (b0[i0*(768) + i1], b2[0], u0)
 //         ...
 //
-// "pieces i0 < 3 of 100" cuts a line of 100. A name of other characters than words have is quoted.
+// "pieces i0 < 3 of 100" cuts a line of 100. An operand of pieces is
+// "pieces f32 {0x0, b0[i0 - 1] within i0 from 1 to s0}". A name of other characters than words have
+// is quoted.
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -134,8 +136,20 @@ class Printer {
   }
   std::string operand(const Operand& o) const {
     if (const auto* access = std::get_if<Access>(&o)) return at(*access);
+    if (const auto* several = std::get_if<Pieces>(&o)) return pieces(*several);
     const Uniform& u = std::get<Uniform>(o);
     return as_ == As::form ? std::string(info(u.dtype).short_name) : absl::StrCat("u", u.slot);
+  }
+  std::string pieces(const Pieces& p) const {
+    std::string out = absl::StrCat("pieces ", info(p.dtype).short_name, " {");
+    for (const Piece& piece : p.all) {
+      absl::StrAppend(&out, &piece == &p.all.front() ? "" : ", ",
+                      piece.from ? at(*piece.from) : absl::StrCat("0x", absl::Hex(piece.bits)));
+      for (const Range& r : piece.within)
+        absl::StrAppend(&out, &r == &piece.within.front() ? " within i" : " and i", r.axis,
+                        " from ", number(r.first), " to ", number(r.last));
+    }
+    return out + "}";
   }
   std::string list(const std::vector<Operand>& operands) const {
     return absl::StrJoin(operands, ", ",

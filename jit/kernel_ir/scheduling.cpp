@@ -49,6 +49,7 @@ bool comes_in_columns(const Kernel& k, int buffer) {
 }
 
 std::string illegal_split(const Kernel& k, const ScheduleStep& s) {
+  if (!piecewise(k).empty()) return "an operand has pieces, which cut it";
   if (static_cast<size_t>(s.on) >= k.axes.size()) return absl::StrCat("there is no i", s.on);
   if (of_elements(k) != nullptr)
     return reads_positions(k) ? "a function asks where its element is" : "";
@@ -63,6 +64,7 @@ std::string illegal_split(const Kernel& k, const ScheduleStep& s) {
 std::string illegal_stage(const Kernel& k, const ScheduleStep& s) {
   if (s.on >= k.inputs) return absl::StrCat("b", s.on, " is no input");
   if (k.line) return "pieces of a line are read where they lie";
+  if (!piecewise(k).empty()) return "an operand has pieces, which are read where they lie";
   if (reads_positions(k)) return "a function asks where its element is";
   return reads_of(k, s.on).empty() ? absl::StrCat("nothing reads b", s.on) : "";
 }
@@ -105,7 +107,7 @@ bool has_few_elements(const Kernel& k) {
 /// What is turned is staged.
 Schedule of_elements_schedule(const Kernel& k) {
   Schedule out;
-  if (reads_positions(k) || has_few_elements(k)) return out;
+  if (reads_positions(k) || has_few_elements(k) || !piecewise(k).empty()) return out;
   for (int b = 0; b < k.inputs; ++b) {
     const std::vector<const Access*> reads = reads_of(k, b);
     const auto is_turned = [&](const Access* a) { return turned(k, *a); };
@@ -145,8 +147,30 @@ Schedule choose_schedule(const Kernel& kernel) {
   return out;
 }
 
+namespace {
+
+/// An operand of pieces is, in a box that none of them cuts, an input that lies side by side.
+void read_boxes(Kernel& kernel) {
+  each_statement(kernel.body, [&](auto& statement) {
+    for (Operand& o : statement.operands) {
+      const auto* pieces = std::get_if<Pieces>(&o);
+      if (pieces == nullptr) continue;
+      const int made = kernel.inputs++;
+      each_access(kernel.body, [&](Access& a, bool) { a.buf += a.buf >= made ? 1 : 0; });
+      kernel.buffers.insert(kernel.buffers.begin() + made, {pieces->dtype, Space::argument, 0, ""});
+      IndexMap map;
+      map.strides.assign(kernel.axes.size(), Int(0));
+      map.strides.back() = 1;
+      o = Access{made, std::move(map)};
+    }
+  });
+}
+
+}  // namespace
+
 Kernel code_of(const Kernel& kernel) {
   Kernel code = kernel;
+  read_boxes(code);
   const size_t last = code.axes.size() - 1;
   each_access(code.body, [&](Access& a, bool store) {
     if (store || find(kernel.schedule, Kind::stage, a.buf) == nullptr) return;

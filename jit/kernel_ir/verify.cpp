@@ -96,15 +96,47 @@ class Verifier {
     if (!plain) fail(absl::StrCat("b", a.buf, " is local, and not indexed along a row"));
   }
 
+  DType read(const Access& a) {
+    const DType dtype = place(a);
+    if (error_.empty() && !written_[static_cast<size_t>(a.buf)])
+      fail(absl::StrCat("b", a.buf, " is read before it is written"));
+    if (error_.empty() && late_[static_cast<size_t>(a.buf)])
+      fail(absl::StrCat("b", a.buf, " is read before all rows are done"));
+    return dtype;
+  }
+
+  /// Code reads them side by side, whichever piece it is.
+  void pieces(const Pieces& p) {
+    if (of_elements(k_) == nullptr) return fail("only what is done element by element has pieces");
+    if (is_complex(p.dtype)) return fail("pieces of complex numbers");
+    if (p.all.empty() || !p.all.front().within.empty())
+      return fail("no piece is there for all positions");
+    for (const Piece& piece : p.all) {
+      if (piece.from && read(*piece.from) != p.dtype) fail("the pieces differ in dtype");
+      if (piece.from && piece.from->buf >= k_.inputs) fail("a piece is of no input");
+      if (piece.from && !identical(piece.from->map.along(k_.axes.size() - 1), Int(1)))
+        fail("the elements of a piece do not lie side by side");
+      std::vector<bool> seen(k_.axes.size());
+      for (const Range& r : piece.within) {
+        if (r.axis < 0 || static_cast<size_t>(r.axis) >= seen.size())
+          return fail(absl::StrCat("i", r.axis, " is no axis"));
+        if (seen[static_cast<size_t>(r.axis)])
+          fail(absl::StrCat("a piece has two ranges of i", r.axis));
+        seen[static_cast<size_t>(r.axis)] = true;
+      }
+    }
+  }
+
   std::vector<DType> operands(const std::vector<Operand>& all) {
     std::vector<DType> types;
     for (const Operand& o : all) {
       if (const auto* a = std::get_if<Access>(&o)) {
-        types.push_back(place(*a));
-        if (error_.empty() && !written_[static_cast<size_t>(a->buf)])
-          fail(absl::StrCat("b", a->buf, " is read before it is written"));
-        if (error_.empty() && late_[static_cast<size_t>(a->buf)])
-          fail(absl::StrCat("b", a->buf, " is read before all rows are done"));
+        types.push_back(read(*a));
+        continue;
+      }
+      if (const auto* several = std::get_if<Pieces>(&o)) {
+        pieces(*several);
+        types.push_back(several->dtype);
         continue;
       }
       const Uniform& u = std::get<Uniform>(o);

@@ -34,6 +34,7 @@ std::string check_kernel(const Kernel& k) {
   if (k.parallel < 1 || axes > kMaxRank)
     return absl::StrCat("the rank is not within 1 .. ", kMaxRank);
   if (axes > k.parallel + 1) return "more than one axis inside of the parallel ones";
+  if (!piecewise(k).empty()) return "an operand of pieces, which the caller takes box by box";
   for (const Statement& s : k.body) {
     if (const auto* loop = std::get_if<For>(&s.node)) {
       if (loop->body.size() != 1 || !std::holds_alternative<Compute>(loop->body[0].node))

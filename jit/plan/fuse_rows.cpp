@@ -151,7 +151,7 @@ class Grouping {
 
   /// States of pieces know nothing of where in the line they begin.
   static bool knows_its_place(const ir::Node& n) {
-    return reads_input(reduce_bodies(*n.op(), types_of(n), n.in(0)->tensor().dtype).lift, 1);
+    return reads_input(reduce_bodies(*n.op(), ir::types_of(n), n.in(0)->tensor().dtype).lift, 1);
   }
 
   /// A member works on one value a row, or on all elements of it, and reads what members make row

@@ -30,7 +30,7 @@ void join_epilogues(std::vector<Step>& steps, const PlanScope& scope) {
   std::vector<bool> gone(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     Step& s = steps[i];
-    if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty() || s.kernel->stages())
+    if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty() || s.kernel->takes_boxes())
       continue;
     for (const Value* v : s.node->in()) {
       auto it = v->node() == nullptr ? at.end() : at.find(v->node());

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "graph/passes/moved.h"
 #include "include/lathe/ops/math.h"
 #include "jit/plan/plan.h"
 
@@ -50,7 +51,9 @@ class Planner {
   void find_geometry(const ir::Block& b) {
     for (const Value* v : b.parameters()) set_geometry(v);
     for (Node* n = b.first(); n != nullptr; n = n->next()) {
-      if (!n->is(ir::Structure::group))
+      if (n->is(ir::Structure::group))
+        lay_parts_side_by_side(*n);
+      else
         for (const ir::Block* inner : n->blocks()) find_geometry(*inner);
       bool view = n->is(ir::Structure::op) && n->op()->kind == Kind::view;
       for (const Value* v : n->out())
@@ -78,6 +81,28 @@ class Planner {
     Node* copy = p_.graph_.add(clone, {x}, {x->type()}, n.site());
     p_.graph_.set_detached(copy, n.detached());
     return copy->out(0);
+  }
+
+  /// What a group reads in pieces lies side by side along the last axis.
+  void lay_parts_side_by_side(Node& group) {
+    const ir::Block& body = group.block(0);
+    const auto read_beside = [&](const Value* v) {
+      const auto& given = body.parameters();
+      const auto at = std::find(given.begin(), given.end(), v);
+      if (at == given.end()) return;
+      const auto i = static_cast<size_t>(at - given.begin());
+      const Geometry& lies = geometry_.at(group.in(i));
+      if (identical(lies.strides.back(), Int(1)) || identical(lies.shape.back(), Int(1))) return;
+      ir::InsertAt before(p_.graph_, &group);
+      p_.graph_.set_input(&group, i, add_copy(group.in(i), group));
+      set_geometry(group.in(i));
+    };
+    for (const Node* n : body.nodes()) {
+      const std::optional<ir::Moved> moved = ir::moved_by(*n, **scope_);
+      if (!moved) continue;
+      for (const ir::MovedPart& part : moved->parts) read_beside(part.from);
+      if (moved->base != nullptr) read_beside(moved->base);
+    }
   }
 
   /// Values have no layout: where a view needs one that is not there, it reads a copy.

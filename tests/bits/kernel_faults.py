@@ -127,4 +127,34 @@ FAULTS = [
         "s.by = static_cast<int64_t>(next().integer) + 1;",
         "text: a step of a schedule reads as another one",
     ),
+    (
+        "jit/kernel/piece_boxes.cpp",
+        "return value(r.first) <= here && here < value(r.last);",
+        "return value(r.first) <= here;",
+        "pieces: one goes on behind its last position",
+    ),
+    (
+        "jit/kernel/piece_boxes.cpp",
+        "std::find_if(all.rbegin(), all.rend()",
+        "std::find_if(all.begin(), all.end()",
+        "pieces: the first one that holds counts",
+    ),
+    (
+        "jit/kernel/piece_boxes.cpp",
+        "offset += box.first[axis] * steps[axis];",
+        "offset += 0 * steps[axis];",
+        "pieces: every box reads where the first one does",
+    ),
+    (
+        "jit/kernel/piece_boxes.cpp",
+        "std::fill(steps, steps + axes, 0);",
+        "std::fill(steps, steps + axes, item);",
+        "pieces: one value is looked for in other rows than it was written to",
+    ),
+    (
+        "jit/kernel/element_kernel.cpp",
+        "run(area(*box, room.data()), begin - box->begin, stop - box->begin);",
+        "run(area(*box, room.data()), 0, stop - begin);",
+        "pieces: what a thread takes of a box is its beginning",
+    ),
 ]

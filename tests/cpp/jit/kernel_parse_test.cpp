@@ -1,5 +1,6 @@
 // The text of kernels reads as the same kernels; what is no such text is an error with its place.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 #include <gtest/gtest.h>
 
@@ -53,6 +54,45 @@ void expect_back(std::string_view text) {
   const Kernel read = parse_kernel(text);
   ASSERT_EQ(read.print(), text);
   ASSERT_EQ(verify(read), "") << text;
+}
+
+constexpr std::string_view kPieces =
+    R"(kernel padded(b0: f32 %x, b1: f32) -> (b2: f32)
+  parallel i0 < s0
+  parallel i1 < 9
+  b2[i0*(9) + i1] = compute (pieces f32 {0x0, b0[-1 + i0*(7) + i1] within i1 from 1 to 8, b1[i1] within i0 from 2 to s0 and i1 from 0 to s0 - 1}, b0[i1])
+    (%0:f32, %1:f32) -> f32
+    %2:f32 = add(%0, %1)
+    return %2
+)";
+
+TEST(KernelParse, AnOperandOfPieces) {
+  expect_back(kPieces);
+  const Kernel k = parse_kernel(kPieces);
+  ASSERT_EQ(piecewise(k).size(), 1u);
+  const Pieces& pieces = *piecewise(k)[0].second;
+  ASSERT_EQ(pieces.all.size(), 3u);
+  EXPECT_FALSE(pieces.all[0].from);
+  EXPECT_EQ(pieces.all[1].within[0].axis, 1);
+  EXPECT_EQ(pieces.all[2].within.size(), 2u);
+}
+
+/// The kernel with one thing said otherwise.
+std::string wrong_pieces(std::string_view what, std::string_view instead) {
+  return verify(parse_kernel(absl::StrReplaceAll(kPieces, {{what, instead}})));
+}
+
+TEST(KernelParse, PiecesThatAreNone) {
+  EXPECT_EQ(wrong_pieces("{0x0, ", "{"), "no piece is there for all positions");
+  EXPECT_EQ(wrong_pieces("i0*(7) + i1]", "i0*(7) + i1*(2)]"),
+            "the elements of a piece do not lie side by side");
+  EXPECT_EQ(wrong_pieces("b1: f32", "b1: i32"), "the pieces differ in dtype");
+  EXPECT_EQ(wrong_pieces("and i1 from 0", "and i0 from 0"), "a piece has two ranges of i0");
+  EXPECT_EQ(wrong_pieces("b1[i1] within", "b2[i1] within"), "b2 is read before it is written");
+  Kernel rows = parse_kernel(kCentred);
+  auto& loop = std::get<For>(rows.body[1].node);
+  std::get<Compute>(loop.body[0].node).operands[1] = Pieces{DType::f16, {Piece{}}};
+  EXPECT_EQ(verify(rows), "only what is done element by element has pieces");
 }
 
 TEST(KernelParse, EveryStatement) {

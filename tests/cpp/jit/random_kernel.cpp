@@ -182,6 +182,7 @@ class Maker {
   }
 
   Operand operand(DType d, bool along) {
+    if (elements_ && pick(4) == 0) return pieces(d);
     std::vector<Access> fit;
     for (const Access& a : written_)
       if (k_.buffers[static_cast<size_t>(a.buf)].dtype == d &&
@@ -197,6 +198,35 @@ class Maker {
       if (k_.buffers[static_cast<size_t>(known)].dtype == d && pick(4) == 0) b = known;
     if (b < 0) inputs_.push_back(b = add(d, Space::argument));
     return Access{b, spread(along, /*output=*/false)};
+  }
+
+  /// One that is there everywhere, and others that begin and end somewhere, also behind the end.
+  Pieces pieces(DType d) {
+    Pieces out{d, {piece(d)}};
+    for (size_t more = pick(4); more > 0; --more) {
+      Piece p = piece(d);
+      for (size_t axis = 0; axis < rows_.size(); ++axis) {
+        if (pick(2) == 0) continue;
+        const int64_t first = below(rows_[axis] + 1), last = first + below(rows_[axis] + 3 - first);
+        p.within.push_back({static_cast<int>(axis), size(first), size(last)});
+        if (!p.from) continue;
+        IndexMap& map = p.from->map;
+        const int64_t step = out_.value(map.along(axis));
+        if (step > 0 && pick(2) == 0) map.offset = map.offset - size(first) * size(step);
+      }
+      out.all.push_back(std::move(p));
+    }
+    return out;
+  }
+  Piece piece(DType d) {
+    if (pick(3) == 0) return {{}, testing::random_value(d, rng_), {}};
+    int b = -1;
+    for (int known : inputs_)
+      if (k_.buffers[static_cast<size_t>(known)].dtype == d && pick(4) == 0) b = known;
+    if (b < 0) inputs_.push_back(b = add(d, Space::argument));
+    Access from{b, spread(/*along=*/true, /*output=*/false)};
+    from.map.strides.back() = 1;
+    return {std::move(from), 0, {}};
   }
 
   Access result(DType d, bool along) {
