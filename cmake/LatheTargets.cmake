@@ -57,7 +57,8 @@ function(lathe_folder name)
   endif()
 endfunction()
 
-# Sources that run once a program or a text, not once a call, are compiled for size: the library is to stay small.
+# Sources that run once a program or a text, not once a call, or only around long work, are compiled for size: the
+# library is to stay small.
 function(lathe_compile_for_size)
   if(CMAKE_BUILD_TYPE STREQUAL Release)   # the precompiled header is for speed
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)

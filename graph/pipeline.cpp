@@ -31,11 +31,13 @@ constexpr Pass kCleanCasts{"clean_casts", clean_casts};
 constexpr Pass kCleanViews{"clean_views", clean_views};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
+constexpr Pass kReadInPieces{"read_in_pieces", read_in_pieces};
 constexpr Pass kJoinSiblings{"join_siblings", join_siblings};
 
 constexpr Pass kAll[] = {kUnifySizes,     kEliminateDead, kMergeCommon,     kFoldConstants,
                          kMoveInvariants, kCanonicalise,  kSimplifyAlgebra, kCleanCasts,
-                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kJoinSiblings};
+                         kCleanViews,     kFoldBatchNorm, kFusePointwise,   kReadInPieces,
+                         kJoinSiblings};
 
 double now() {
   return std::chrono::duration<double, std::milli>(
@@ -94,6 +96,7 @@ Report optimise(Graph& graph, const Budget& budget) {
     if (changes == 0 || run.spent() > budget.milliseconds) break;
   }
   run.pass(kFusePointwise);
+  run.pass(kReadInPieces);
   run.pass(kJoinSiblings);
   run.pass(kEliminateDead);
   verify_rewritten(graph);

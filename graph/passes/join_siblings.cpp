@@ -74,10 +74,17 @@ class Joining {
     return n.known() && n.value() <= kFewElements;
   }
 
+  /// It runs box by box, and with others there would be more of them.
+  static bool moves_elements(const Node& group) {
+    const auto& nodes = group.block(0).nodes();
+    return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return !pointwise(*n); });
+  }
+
   bool is_candidate(const Node& n) const {
     if (!n.is(Structure::group) && !(pointwise(n) && n.op()->kind == Kind::elementwise))
       return false;
     if (n.out().empty()) return false;  // dead already
+    if (n.is(Structure::group) && moves_elements(n)) return false;
     if (effects(n, graph_) != Effects::pure || !is_small(n.out(0)->tensor().shape)) return false;
     bool names_symbols = false;  // a size or a number that something in the block may say
     for_each_int(n.attrs(), [&](Int e) { names_symbols |= !symbols_of(e).empty(); });

@@ -44,6 +44,10 @@ int fold_batch_norm(Graph& graph, Rewrites& rewrites);
 /// computes what its nodes do, rounding included.
 int fuse_pointwise(Graph& graph, Rewrites& rewrites);
 
+/// Makes nodes that only move elements, and whose result one group alone reads, part of it: their
+/// elements are read where they come from. Exact. After groups are made.
+int read_in_pieces(Graph& graph, Rewrites& rewrites);
+
 /// Joins pointwise nodes and groups over one small index space that do not read each other. Exact.
 /// After groups are made.
 int join_siblings(Graph& graph, Rewrites& rewrites);

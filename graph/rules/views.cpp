@@ -92,6 +92,22 @@ bool apart(Match& m) {
 /// wanted in, so that it is part of the loop that reads it.
 bool by_number(Match& m) { return !m.is_tensor("n") && shape_of_result(m); }
 
+/// A sum to more than half of x is a sum to all of x, of -0.0 elsewhere, which changes nothing:
+/// then it is part of a group that reads the slice where it lies, and x is not gone through once
+/// more. What holds more often than half is asked of the sizes there are: it is no matter of right
+/// or wrong.
+bool most_of_x(Match& m) {
+  if (!m.is_tensor("v") || !m.is_tensor("x") || !is_floating(m.dtype("x"))) return false;
+  const TensorType &x = m.type("x"), &v = m.type("v");
+  const Value* part = m.root()->in(1);
+  if (v.dtype != x.dtype || !identical(v.shape, part->tensor().shape)) return false;
+  const SymScope& sizes = *SymScope::current();
+  if (2 * sizes.hint(numel(v.shape)) <= sizes.hint(numel(x.shape))) return false;
+  m.bind("t", Arg(x.dtype));
+  m.bind("e", Arg(x.device));
+  return bind_shape(m);
+}
+
 constexpr Rule kRules[] = {
     {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
     {"permute_of_permute", Exactness::exact, "permute(permute(x, p), q)", "permute(x, r)", compose},
@@ -124,6 +140,9 @@ constexpr Rule kRules[] = {
     {"slice_beside_put", Exactness::exact,
      "slice(slice_put(x, v, d, start=a, end=b), d, start=e, end=f)", "slice(x, d, start=e, end=f)",
      apart},
+    {"sum_to_most", Exactness::exact,
+     "slice_put(x, add(slice(x, d, start=a, end=b), v), d, start=a, end=b)",
+     "add(x, slice_put(full(r, -0.0, dtype=t, device=e), v, d, start=a, end=b))", most_of_x},
     {"put_of_put", Exactness::exact,
      "slice_put(slice_put(x, v, d, start=a, end=b, step=c), w, d, start=a, end=b, step=c)",
      "slice_put(x, w, d, start=a, end=b, step=c)"},

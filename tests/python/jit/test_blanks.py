@@ -7,6 +7,12 @@ import pytest
 import lathe as lt
 
 
+@pytest.fixture(autouse=True)
+def made(flag):
+    """What is made of parts is made, and not read in pieces by who reads it."""
+    flag("rewrites_off", "read_in_pieces")
+
+
 def bits(t):
     return bytes(memoryview(t.detach().contiguous().numpy()).cast("B"))
 

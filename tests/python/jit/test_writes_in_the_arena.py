@@ -111,7 +111,8 @@ def plan_of(f, *inputs):
     return [line for line in program.instructions.splitlines() if "_put " in line]
 
 
-def test_a_write_has_its_operands_place():
+def test_a_write_has_its_operands_place(flag):
+    flag("rewrites_off", "read_in_pieces")  # by which nothing is written
     line = plan_of(padded, lt.ones(64, 64))[-1]
     assert " over b" in line and " at a" in line
     lines = plan_of(pieces, lt.ones(64, 64))[-3:]

@@ -224,7 +224,7 @@ def test_rw_24_fold_old_batch_norms():
 
 PASSES = ["eliminate_dead", "merge_common", "fold_constants", "move_invariants", "canonicalise",
           "simplify_algebra", "clean_casts", "clean_views", "fuse_pointwise",
-          "join_siblings"]  # fmt: skip
+          "read_in_pieces", "join_siblings"]  # fmt: skip
 
 
 @shows(

@@ -1,0 +1,219 @@
+"""What is joined, padded, shifted or written into a slice is read where it comes from by the group
+that reads it: programs at random, of all of these, with the bytes of eager code, and gradients."""
+
+import random
+
+import pytest
+from compare import bits_of
+
+import lathe as lt
+from lathe.nn import functional as F
+
+WORDS = ("read_in_pieces", "sum_to_most")
+
+
+class Program:
+    """A function of a tensor of some axes, made of steps that keep its shape."""
+
+    def __init__(self, seed):
+        rng = random.Random(seed)
+        self.rank = rng.choice((1, 2, 2, 3))
+        self.axes = [rng.randrange(self.rank) for _ in range(8)]
+        self.numbers = [rng.choice((-3, -1, 0, 1, 2, 3)) for _ in range(8)]
+        self.steps = [rng.choice(STEPS) for _ in range(rng.randrange(2, 6))]
+        self.dtype = rng.choice((lt.float32, lt.float32, lt.float64, lt.float16, lt.int32))
+        self.turned = self.rank > 1 and rng.random() < 0.2
+        # What is decided by size is decided at the first call.
+        large = {1: 9000, 2: 150, 3: 40}[self.rank]
+        self.sizes = [[large + rng.randrange(9) for _ in range(self.rank)]]
+        self.sizes += [[rng.randrange(1, 9) for _ in range(self.rank)] for _ in range(2)]
+        self.sizes.append([rng.choice((1, 40, 70)) for _ in range(self.rank)])
+
+    def inputs(self, size):
+        shape = list(reversed(size)) if self.turned else size
+        made = [lt.randn(*shape) * 3 for _ in range(2)]
+        made = [x.permute(*reversed(range(self.rank))) for x in made] if self.turned else made
+        return [x.to(self.dtype) for x in made]
+
+    def __call__(self, x, y):
+        for k, step in enumerate(self.steps):
+            x = step(x, y, self.axes[k], self.numbers[k])
+        return x
+
+
+def rolled(x, y, axis, n):
+    return lt.roll(x, n, axis) * 2 + x
+
+
+def turned_round(x, y, axis, n):
+    half = x.shape[axis] // 2
+    a, b = x.narrow(axis, 0, half), x.narrow(axis, half, x.shape[axis] - half)
+    return lt.cat((-b, a), axis) * y + x
+
+
+def padded(x, y, axis, n):
+    short = x.narrow(axis, 0, x.shape[axis] - 1)
+    pads = [0] * (2 * (x.ndim - axis) - 2) + ([1, 0] if n > 0 else [0, 1])
+    return F.pad(short, pads) + y
+
+
+def written(x, y, axis, n):
+    out = x * 2
+    out.narrow(axis, 0, 1).copy_(y.narrow(axis, 0, 1) - 1)
+    return out + y
+
+
+def added(x, y, axis, n):
+    out = x + 0
+    length = x.shape[axis] - 1
+    out.narrow(axis, 1 if n > 0 else 0, length).add_(y.narrow(axis, 0, length) * 3)
+    return out * y
+
+
+def differences(x, y, axis, n):
+    length = x.shape[axis] - 1
+    d = x.narrow(axis, 1, length) - x.narrow(axis, 0, length)
+    out = lt.zeros_like(x)
+    out.narrow(axis, 0, length).sub_(d)
+    out.narrow(axis, 1, length).add_(d)
+    return out + x
+
+
+def joined(x, y, axis, n):
+    return lt.cat((x, y, x), axis).narrow(axis, abs(n) % 3, x.shape[axis]) - y
+
+
+def masked(x, y, axis, n):
+    half = x.shape[axis] // 2
+    a, b = x.narrow(axis, 0, half), y.narrow(axis, half, x.shape[axis] - half)
+    return lt.where(lt.cat((~(a > 0), (b > 0) ^ (b < 2)), axis), x, y)
+
+
+def counted(x, y, axis, n):
+    length = x.shape[axis] - 1
+    out = x.to(lt.int64)
+    out.narrow(axis, 1, length).copy_((y.narrow(axis, 0, length).to(lt.int64) << 1) & 7)
+    return (out + 1).to(x.dtype)
+
+
+STEPS = [masked, counted, rolled, turned_round, padded, written, added, differences, joined]
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_programs_at_random(first):
+    for seed in range(first, first + 20):
+        program = Program(seed)
+        traced = lt.trace(program)
+        lt.manual_seed(seed)
+        for size in program.sizes:
+            x, y = program.inputs(size)
+            want = program(x, y)
+            assert bits_of([traced(x, y)]) == bits_of([want]), (seed, size)
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_gradients_at_random(first):
+    for seed in range(first, first + 20):
+        program = Program(seed)
+        if program.dtype == lt.int32:
+            continue
+
+        def gradients(x, y, program=program):
+            x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
+            return lt.autograd.grad((program(x, y) + x + y).square().sum(), [x, y])
+
+        traced, model = lt.trace(gradients), lt.trace(program)
+        lt.manual_seed(seed)
+        for size in program.sizes:
+            x, y = program.inputs(size)
+            want = bits_of(gradients(x, y))
+            assert bits_of(traced(x, y)) == want, (seed, size)
+            assert bits_of(gradients(x, y, model)) == want, (seed, size)
+
+
+def fired(traced):
+    counts = traced.explain(verbose=True)
+    return any(word in line for line in counts.splitlines() for word in WORDS)
+
+
+def steps_of(function, *inputs):
+    """How many the program has; its results are eager's."""
+    traced = lt.trace(function)
+    got = traced(*inputs)
+    assert bits_of([got]) == bits_of([function(*inputs)])
+    return int(traced.explain().split(" step")[0].split()[-1])
+
+
+def test_a_rotation_is_one_kernel():
+    def rotated(q, cos, sin):
+        half = q.shape[-1] // 2
+        return q * cos + lt.cat((-q[..., half:], q[..., :half]), -1) * sin
+
+    q, cos, sin = lt.randn(2, 3, 50, 64), lt.randn(50, 64), lt.randn(50, 64)
+    assert steps_of(rotated, q, cos, sin) == 1
+
+
+def test_a_stencil_is_one_kernel():
+    def laplacian(u):
+        return sum(lt.roll(u, by, axis) for axis in (0, 1) for by in (1, -1)) - 4 * u
+
+    assert steps_of(laplacian, lt.randn(50, 60)) == 1
+    assert steps_of(laplacian, lt.randn(2, 2)) == 1
+    assert steps_of(laplacian, lt.randn(5000, 3)) > 1  # rows of one element cost more than memory
+
+
+def test_a_limit_of_a_part_has_its_gradient():
+    def f(x):
+        x = x.detach().requires_grad_()
+        part = x[1:]
+        return lt.autograd.grad((part.clamp(1, 5) * part).square().sum(), [x])
+
+    x = lt.randn(400)
+    assert bits_of(lt.trace(f)(x)) == bits_of(f(x))
+
+
+def test_what_is_read_in_another_way_is_made():
+    def f(x, y):
+        both = lt.cat((x, y))
+        return (both * 2).sum() + both.max()
+
+    x, y = lt.randn(5), lt.randn(6)
+    assert bits_of([lt.trace(f)(x, y)]) == bits_of([f(x, y)])
+
+
+def test_the_pass_is_switched_off(flag):
+    x, y = lt.randn(500, 4), lt.randn(500, 4)
+    on, off = (lt.trace(lambda x, y: lt.cat((x, y), 1) * 2) for _ in range(2))
+    want = bits_of([on(x, y)])
+    assert fired(on)
+    flag("rewrites_off", "read_in_pieces")
+    assert bits_of([off(x, y)]) == want
+    assert not fired(off)
+
+
+def diffused(u):
+    u += 0.1 * (lt.roll(u, 1, 0) + lt.roll(u, -1, 0) - 2 * u)
+    return u.sum()
+
+
+def shifted_into_itself(u):
+    u[1:] += u[:-1].clone() * 2
+    u[:-1] -= u[1:] * 0.5
+    return u * 1
+
+
+def turned_over(u):
+    u.copy_(lt.cat((u[3:], -u[:3])) + 1)
+    return u * 2
+
+
+@pytest.mark.parametrize("function", [diffused, shifted_into_itself, turned_over])
+def test_a_tensor_that_is_read_in_pieces_and_written(function):
+    """Its elements are read at other positions than they are written at."""
+    traced = lt.trace(function)
+    for n in (5000, 7, 300):
+        ours = lt.randn(n, 3)
+        theirs = ours.clone()
+        for _ in range(3):
+            got, want = traced(ours), function(theirs)
+            assert bits_of([got, ours]) == bits_of([want, theirs])
