@@ -41,7 +41,7 @@ ROOMS = {
     ],
     "graph": ["ir", "text", "trace", "rewrite", "passes", "rules", "file", ""],
     "autodiff": [""],
-    "jit": ["kernel_ir", "kernel", "llvm", "program", "plan", "", "ahead"],
+    "jit": ["kernel_ir", "simt", "kernel", "llvm", "program", "plan", "", "ahead"],
 }
 # What only its own room may include.
 PRIVATE = ("core/dispatch/in_place.h",)

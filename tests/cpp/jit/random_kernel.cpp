@@ -433,6 +433,13 @@ KernelArguments::KernelArguments(const RandomKernel& random, uint64_t seed) {
   for (DType d : k.uniforms) uniforms.push_back(testing::random_value(d, rng));
 }
 
+std::vector<absl::Span<std::byte>> KernelArguments::spans() const {
+  std::vector<absl::Span<std::byte>> all;
+  for (size_t b = 0; b < begins.size(); ++b)
+    all.emplace_back(begins[b], static_cast<size_t>(elements_[b]) * size_of(dtypes_[b]));
+  return all;
+}
+
 std::string KernelArguments::difference(const KernelArguments& other) const {
   for (size_t b = 0; b < begins.size(); ++b)
     for (int64_t i = 0; i < elements_[b]; ++i) {

@@ -28,6 +28,9 @@ class KernelArguments {
   /// Where the two differ first, or nothing. NaNs are one.
   std::string difference(const KernelArguments& other) const;
 
+  /// All bytes of each.
+  std::vector<absl::Span<std::byte>> spans() const;
+
   std::vector<std::byte*> begins;
   std::vector<uint64_t> uniforms;
 

@@ -1,7 +1,8 @@
 // Random kernels, in every engine the same bytes, however they are walked: the interpreter says
 // what they mean; the SIMD interpreter with the loops of each instruction set and machine code for
 // each target say the same on any number of threads, of the kernel, of what its text reads as and
-// of random schedules.
+// of random schedules; so does the thread program, on grids and blocks of random sizes, in which
+// the simulator finds no race.
 //
 //   LATHE_KERNELS=COUNT        SlowRandomKernels runs so many, all of them by machine code, each
 //   for
@@ -17,6 +18,8 @@
 #include "jit/kernel_ir/interpret.h"
 #include "jit/kernel_ir/parse.h"
 #include "jit/kernel_ir/scheduling.h"
+#include "jit/simt/lower.h"
+#include "jit/simt/run.h"
 #include "tests/cpp/jit/random_kernel.h"
 
 namespace lathe::jit {
@@ -47,6 +50,7 @@ class Comparison {
     ASSERT_EQ(read.print(), text_) << told("its text");
     ASSERT_EQ(verify(read), "") << told("its text");
     interpret(k, expected_.begins, expected_.uniforms, value());
+    ASSERT_NO_FATAL_FAILURE(by_threads(seed_ % 2 == 0 ? k : read));
     // By turns of the kernel itself and of what was read.
     if (of_elements(k) != nullptr) {
       const ElementKernel both[] = {ElementKernel({k, {}, {}}), ElementKernel({read, {}, {}})};
@@ -76,6 +80,30 @@ class Comparison {
       for (size_t more = 0; more < std::size(kThreads); ++more)
         ASSERT_NO_FATAL_FAILURE(expect_same(both[turn % 2], fn, turn + more, target.key()));
       ++turn;
+    }
+  }
+
+  /// By blocks of some size, as many side by side as may be; rows that are too long to share are
+  /// not.
+  void by_threads(const Kernel& kernel) {
+    constexpr int kSizes[] = {16, 32, 48, 128, 256};
+    std::mt19937_64 rng(seed_);
+    simt::Shape shape{kSizes[rng() % std::size(kSizes)], rng() % 4 == 0};
+    const auto most = static_cast<int64_t>(rng() % 5);
+    for (int tries = 0; tries < 2; ++tries, shape.rows_in_scratch = true) {
+      const simt::Program program = simt::threads_of(kernel, shape);
+      const KernelArguments got(random_, seed_);
+      const std::vector<absl::Span<std::byte>> spans = got.spans();
+      try {
+        simt::run(program, {spans, got.uniforms, value(), 0, 0, nullptr, most, seed_});
+      } catch (const UnsupportedError&) {
+        ASSERT_FALSE(shape.rows_in_scratch) << told("simt");
+        continue;
+      } catch (const Error& e) {
+        FAIL() << e.what() << told("simt") << program.print();
+      }
+      ASSERT_EQ(expected_.difference(got), "") << told("simt") << program.print();
+      return;
     }
   }
 
