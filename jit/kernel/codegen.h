@@ -15,6 +15,10 @@
 
 namespace lathe::jit {
 
+namespace simt {
+struct Program;  // jit/simt/program.h
+}
+
 /// What instructions code may use. Two targets differ in speed, never in bits.
 struct Target {
   std::string cpu;       // LLVM's name of the core it is tuned for
@@ -80,6 +84,9 @@ class Codegen {
   virtual Result<std::string> compile(const Kernel& kernel, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
   virtual Result<std::string> print(const Kernel& kernel, const Target& target) = 0;
+  /// The text for NVIDIA's devices from sm_80 on of a thread program that simt::verify() passes and
+  /// whose functions are lowered: an entry a phase.
+  virtual Result<std::string> ptx(const simt::Program& program) = 0;
   virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
 };
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
@@ -87,7 +94,7 @@ inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 /// Changes whenever the same input may give other code: part of every cache key.
 inline constexpr int kCodegenVersion = 18;
 /// The plug-in's handshake: one of another build is refused.
-inline constexpr uint32_t kCodegenAbi = 7;
+inline constexpr uint32_t kCodegenAbi = 8;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";
 using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 

@@ -6,6 +6,7 @@
 #include "jit/llvm/engine.h"
 #include "jit/llvm/kernel.h"
 #include "jit/llvm/target.h"
+#include "jit/llvm/threads.h"
 
 namespace lathe::jit {
 namespace {
@@ -28,6 +29,7 @@ class LlvmCodegen final : public Codegen {
   Result<std::string> print(const Kernel& kernel, const Target& target) override {
     return text_of(generate(kernel, target));
   }
+  Result<std::string> ptx(const simt::Program& program) override { return ptx_of(program); }
   Result<LoadedCodeRef> load(std::string_view object) override { return load_object(object); }
 
  private:

@@ -37,7 +37,7 @@ Ix Lowering::index(const IndexMap& map) {
 }
 
 int Lowering::function(const ScalarFunction& f) {
-  const auto [found, added] = functions_.try_emplace(&f, 0);
+  const auto [found, added] = functions_.try_emplace(f.print(), 0);
   if (added) found->second = b_.function(f);
   return found->second;
 }

@@ -1,4 +1,5 @@
-// What lowering elements and lowering rows share: where operands are, and functions by address.
+// What lowering elements and lowering rows share: where operands are, and the functions of a
+// program.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -34,7 +35,7 @@ class Lowering {
   std::vector<Ix> at_;  // by axis
 
  private:
-  absl::flat_hash_map<const ScalarFunction*, int> functions_;
+  absl::flat_hash_map<std::string, int> functions_;  // by text
 };
 
 Program threads_of_rows(const Kernel& kernel, const Shape& shape);

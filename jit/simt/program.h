@@ -1,5 +1,5 @@
-// Thread programs: what one thread of a grid does, which a simulator runs on the host (run.h).
-// lower.h makes them from kernels.
+// Thread programs: what one thread of a grid does, which a simulator runs on the host (run.h) and
+// LLVM turns into PTX (jit/llvm/threads.h). lower.h makes them from kernels.
 //
 // A program is a list of phases, which run one after the other. In a phase there are `grid` blocks
 // of `threads` threads, in any order and side by side; the threads of a block share memory and meet
@@ -169,7 +169,7 @@ struct Program {
   int threads = 128;         // of a block: a multiple of a half-warp
   std::vector<Int> numbers;  // the caller says what each is
   std::vector<DType> uniforms;
-  std::vector<Memory> memories;  // global ones first, as the kernel's arguments are
+  std::vector<Memory> memories;  // global ones as the kernel's arguments are
   std::vector<ScalarFunction> functions;
   std::vector<DType> registers;  // none is complex
   std::vector<Phase> phases;

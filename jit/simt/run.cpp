@@ -163,11 +163,11 @@ class Machine {
 
   void make_rooms() {
     std::vector<size_t> by_address;
-    size_t bytes = 0;  // shared
+    size_t bytes = 0, next = 0;  // shared; the next argument
     for (const Memory& m : p_.memories) {
       Room r{nullptr, 0, size_of(m.dtype), nullptr, m.where != Where::global};
       if (m.where == Where::global) {
-        const absl::Span<std::byte> span = l_.arguments[rooms_.size()];
+        const absl::Span<std::byte> span = l_.arguments[next++];
         r.begin = span.data();
         r.elements = static_cast<int64_t>(span.size() / r.item);
         by_address.push_back(rooms_.size());
@@ -449,14 +449,6 @@ class Machine {
 
 }  // namespace
 
-Counted run(const Program& program, const Launch& launch) {
-  if (const std::string why = verify(program); !why.empty())
-    throw ValueError({.op = absl::StrCat("simt of ", program.name),
-                      .problem = "this is no thread program",
-                      .got = why,
-                      .expected = "one that verify() passes",
-                      .next = "mend the program"});
-  return Machine(program, launch).run();
-}
+Counted run(const Program& program, const Launch& launch) { return Machine(program, launch).run(); }
 
 }  // namespace lathe::jit::simt

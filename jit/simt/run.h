@@ -4,7 +4,7 @@
 //                 their block stands between; or two blocks do
 //   IndexError    an element outside of its memory
 //   ValueError    a barrier or shuffle that not all threads reach, memory that is read before it is
-//                 written, a program that verify() refuses, an argument that is missing
+//                 written, an argument that is missing
 //   UnsupportedError   more shared memory than a block may have
 //
 // Each names the program, the statement, the memory and index, and both threads. Blocks run one
@@ -32,7 +32,8 @@ struct Launch {
   uint64_t order = 0;                        // of threads and blocks
 };
 
-/// What a run was made of.
+/// What a run was made of. The program is one that verify() passes, or refuses for its barriers and
+/// shuffles alone.
 struct Counted {
   int64_t blocks = 0, barriers = 0, shuffles = 0;  // barriers: of blocks; shuffles: of half-warps
   int64_t shared_bytes = 0;                        // of a block

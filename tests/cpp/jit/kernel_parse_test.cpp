@@ -1,19 +1,13 @@
 // The text of kernels reads as the same kernels; what is no such text is an error with its place.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
-#include <absl/strings/str_split.h>
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "core/sizes/symexpr.h"
-#include "graph/pipeline.h"
 #include "jit/kernel_ir/parse.h"
-#include "jit/program/program.h"
 #include "tests/cpp/jit/random_kernel.h"
-#include "tests/fuzz/targets.h"
+#include "tests/cpp/jit/suite_kernels.h"
 
 namespace lathe::jit {
 namespace {
@@ -137,59 +131,13 @@ TEST(KernelParse, ALongSumIsOneAtom) {
   expect_back(k.print());
 }
 
-/// Softmax, and what its gradient takes of rows; a sum of everything; a mean and what is left.
-constexpr const char* kRows[] = {
-    R"(graph f(%x: f32[s0, s1]) {
-  %0 = amax(%x, [1], True)
-  %1 = exp(sub(%x, %0))
-  %2 = div(%1, sum(%1, [1], True))
-  return %2
-})",
-    R"(graph f(%x: f16[s0, s1], %y: f32[s0, s1], %n: float) {
-  %0 = mul(mul(%x, %y), %n)
-  %1 = sum(%0, [1], True)
-  %2 = mul(sub(%y, %1), %x)
-  %3 = sum(%2, [0])
-  return %2, %3
-})",
-    R"(graph f(%x: f64[s0, s1, s2]) {
-  %0 = mul(%x, add(%x, 1))
-  %1 = sum(%0)
-  return %0, %1
-})",
-    R"(graph f(%x: bf16[s0, s1, 64]) {
-  %0 = mean(%x, [2], True)
-  %1 = sub(%x, %0)
-  %2 = mean(mul(%1, %1), [2], True)
-  %3 = mul(%1, rsqrt(add(%2, 0.001)))
-  return %3
-})"};
-
 /// Of every program that the graphs of the tests make.
 TEST(KernelParse, KernelsOfPrograms) {
   size_t kernels = 0, rows = 0;
-  const std::filesystem::path folder(LATHE_SOURCE_DIR "/tests");
-  std::vector<std::string> texts(std::begin(kRows), std::end(kRows));
-  for (const char* corpus : {"fuzz/corpus/text", "ir"})
-    for (const auto& entry : std::filesystem::directory_iterator(folder / corpus)) {
-      std::ifstream in(entry.path(), std::ios::binary);
-      const std::string all{std::istreambuf_iterator<char>(in), {}};
-      for (std::string_view part : absl::StrSplit(all, "\n====\n"))
-        texts.emplace_back(part.substr(0, part.find("\n---\n")));
-    }
-  for (const std::string& text : texts) {
-    std::optional<ir::Graph> graph = fuzz::read(text);
-    if (!graph) continue;
-    ir::optimise(*graph);
-    const Program program(std::move(*graph));
-    const std::string loops = program.loops();
-    for (std::string_view one : absl::StrSplit(loops, "\nkernel ", absl::SkipEmpty())) {
-      std::string kernel = absl::StrCat(one.starts_with("kernel") ? "" : "kernel ", one);
-      if (kernel.back() != '\n') kernel += '\n';
-      ASSERT_NO_FATAL_FAILURE(expect_back(kernel));
-      ++kernels;
-      rows += kernel.starts_with("kernel rows(") ? 1 : 0;
-    }
+  for (const std::string& kernel : kernels_of_graphs()) {
+    ASSERT_NO_FATAL_FAILURE(expect_back(kernel));
+    ++kernels;
+    rows += kernel.starts_with("kernel rows(") ? 1 : 0;
   }
   EXPECT_GT(kernels, 100u);
   EXPECT_GT(rows, 8u);

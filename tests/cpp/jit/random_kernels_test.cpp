@@ -92,6 +92,7 @@ class Comparison {
     const auto most = static_cast<int64_t>(rng() % 5);
     for (int tries = 0; tries < 2; ++tries, shape.rows_in_scratch = true) {
       const simt::Program program = simt::threads_of(kernel, shape);
+      ASSERT_EQ(simt::verify(program), "") << told("simt") << program.print();
       const KernelArguments got(random_, seed_);
       const std::vector<absl::Span<std::byte>> spans = got.spans();
       try {
