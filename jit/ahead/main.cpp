@@ -1,7 +1,8 @@
 // lathe_ahead FOLDER: makes the calls of calls.cpp, compiles the kernels they ask for, for every
 // level of shipped.h, and writes what is to be linked into liblathe_shipped.so: objects, their list
-// (objects.rsp, for the linker) and the index (index.cpp). What has been compiled before is taken
-// from FOLDER/cache. Exit status 1, with the reason, if a kernel cannot be compiled.
+// (objects.rsp, for the linker) and the index (index.cpp). The kernels themselves are in
+// kernels.txt, for who wants other code of them. What has been compiled before is taken from
+// FOLDER/cache. Exit status 1, with the reason, if a kernel cannot be compiled.
 #include <absl/container/btree_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
@@ -160,6 +161,9 @@ void make(const std::filesystem::path& folder) {
     for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
       make_call(call, dtype);
   set_kernel_collector(nullptr);
+  std::string texts;
+  for (const auto& [text, kernel] : collector.wanted) texts += kernel.print();
+  write_file(folder / "kernels.txt", texts);
   ObjectCache cache((folder / "cache").string(), uint64_t{1} << 28);
   std::vector<Compiled> kernels = compile_all(collector, cache);
   size_t bytes = 0;
