@@ -1,7 +1,7 @@
 // lathe_ahead FOLDER: makes the calls of calls.cpp, compiles the kernels they ask for, for every
 // level of shipped.h, and writes what is to be linked into liblathe_shipped.so: objects, their list
-// (objects.rsp, for the linker) and the index (index.cpp). The kernels themselves are in
-// kernels.txt, for who wants other code of them. What has been compiled before is taken from
+// (objects.rsp, for the linker) and the index (index.cpp). The kernels themselves are
+// there as text, for who wants other code of them. What has been compiled before is taken from
 // FOLDER/cache. Exit status 1, with the reason, if a kernel cannot be compiled.
 #include <absl/container/btree_map.h>
 #include <absl/strings/str_cat.h>

@@ -32,6 +32,8 @@ class KernelCollector {
  public:
   virtual ~KernelCollector() = default;
   virtual void add(const Kernel& kernel) = 0;
+  /// Does it look on only, while the code is made? It is told from any thread then.
+  virtual bool looks_on() const { return false; }
 };
 void set_kernel_collector(KernelCollector* collector);
 bool kernels_are_collected();
