@@ -87,6 +87,9 @@ class Codegen {
   /// The text for NVIDIA's devices from sm_80 on of a thread program that simt::verify() passes and
   /// whose functions are lowered: an entry a phase.
   virtual Result<std::string> ptx(const simt::Program& program) = 0;
+  /// The same instructions for this machine: an object with one function, kKernelSymbol, which is
+  /// one thread (jit/simt/host.h).
+  virtual Result<std::string> host_threads(const simt::Program& program, const Target& target) = 0;
   virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
 };
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";

@@ -30,6 +30,9 @@ class LlvmCodegen final : public Codegen {
     return text_of(generate(kernel, target));
   }
   Result<std::string> ptx(const simt::Program& program) override { return ptx_of(program); }
+  Result<std::string> host_threads(const simt::Program& program, const Target& target) override {
+    return host_threads_of(program, target);
+  }
   Result<LoadedCodeRef> load(std::string_view object) override { return load_object(object); }
 
  private:

@@ -1,5 +1,8 @@
-// PTX: LLVM's NVPTX backend, and what a module needs that is a call to the host elsewhere.
+// PTX: what is NVIDIA's about a thread, and LLVM's NVPTX backend.
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -10,16 +13,89 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "core/scalar/dtype.h"
 #include "jit/llvm/threads.h"
-#include "jit/llvm/vector_ops.h"
 
 namespace lathe::jit {
 namespace {
 
 using llvm::Value;
+using simt::kHalfWarp;
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
+constexpr unsigned kGlobal = 1, kShared = 3;  // address spaces
+
+class PtxPhase final : public PhaseEmitter {
+ public:
+  using PhaseEmitter::PhaseEmitter;
+
+ private:
+  llvm::Type* pointer() { return llvm::PointerType::get(b_.getContext(), kGlobal); }
+
+  /// An entry with what a launch is given as parameters, one by one.
+  llvm::Function* begin(size_t phase) override {
+    std::vector<llvm::Type*> types(separate_memories(), pointer());
+    types.resize(types.size() + p_.numbers.size() + p_.uniforms.size() + 2, b_.getInt64Ty());
+    types.push_back(pointer());
+    auto* made = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), types, false),
+                                        llvm::Function::ExternalLinkage,
+                                        std::string(simt::kEntry) + std::to_string(phase), module_);
+    made->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    // As many threads as a block has: the assembler shares registers out by it.
+    llvm::Metadata* const most[] = {
+        llvm::ValueAsMetadata::get(made), llvm::MDString::get(b_.getContext(), "maxntidx"),
+        llvm::ConstantAsMetadata::get(b_.getInt32(static_cast<unsigned>(p_.threads)))};
+    module_.getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(b_.getContext(), most));
+    return made;
+  }
+
+  Known known() override {
+    const auto special = [&](llvm::Intrinsic::ID id) {
+      return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty());
+    };
+    unsigned next = 0;
+    const auto take = [&](size_t count) {
+      std::vector<Value*> all;
+      for (; count > 0; --count) all.push_back(function_->getArg(next++));
+      return all;
+    };
+    Known k;
+    k.thread = special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
+    k.block = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+    k.grid = special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+    k.memories = take(separate_memories());
+    k.numbers = take(p_.numbers.size());
+    k.uniforms = take(p_.uniforms.size());
+    k.seed = take(1)[0];
+    k.call = take(1)[0];
+    k.error = take(1)[0];
+    k.shared = separate_memories() < p_.memories.size() ? shared() : nullptr;
+    return k;
+  }
+  /// As much as the launch says.
+  Value* shared() {
+    constexpr const char* kName = "lathe_shared";
+    if (auto* there = module_.getNamedGlobal(kName)) return there;
+    auto* made = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt8Ty(), 0), false,
+                                          llvm::GlobalValue::ExternalLinkage, nullptr, kName,
+                                          nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
+    made->setAlignment(llvm::Align(simt::kSharedAlignment));
+    return made;
+  }
+
+  void barrier() override { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }
+
+  Value* down(Value* word, int distance) override {
+    constexpr unsigned kWarp = 32, kAll = (1u << kHalfWarp) - 1;
+    constexpr unsigned kInHalves = (kWarp - kHalfWarp) << 8 | (kWarp - 1);
+    Value* half = b_.CreateAnd(b_.CreateTrunc(k_.thread, b_.getInt32Ty()), b_.getInt32(kHalfWarp));
+    Value* lanes = b_.CreateShl(b_.getInt32(kAll), half);
+    return b_.CreateIntrinsic(
+        llvm::Intrinsic::nvvm_shfl_sync_down_i32, llvm::ArrayRef<llvm::Type*>{},
+        llvm::ArrayRef<Value*>{lanes, word, b_.getInt32(static_cast<unsigned>(distance)),
+                               b_.getInt32(kInHalves)});
+  }
+};
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) {
   static std::once_flag once;
@@ -40,114 +116,40 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const Target& target) 
           {}};
 }
 
-/// The exact remainder (core/scalar/scalar.h: fmod): of the significands, where that of `a` is
-/// doubled, and taken modulo, once for each power of two that it is above that of `b`.
-class Remainder {
- public:
-  Remainder(llvm::Function& function, DType dtype)
-      : f_(function),
-        b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
-        float_(function.getReturnType()),
-        mantissa_(dtype == DType::f64 ? 52 : 23),
-        bits_(dtype == DType::f64 ? 64 : 32) {
-    f_.setLinkage(llvm::GlobalValue::InternalLinkage);
-  }
+/// LLVM takes x < y ? x : y for a minimum, of which it says that either zero may come out; min.f32
+/// says -0, where x is -0 and y is 0, and the choice says y. Of y <= x ? y : x, with NaN the other
+/// way round, it knows that zeros matter.
+void keep_signed_zeros(llvm::Module& module) {
+  using llvm::FCmpInst;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& i : llvm::instructions(function)) {
+      auto* select = llvm::dyn_cast<llvm::SelectInst>(&i);
+      auto* less = select == nullptr ? nullptr : llvm::dyn_cast<FCmpInst>(select->getCondition());
+      if (less == nullptr) continue;
+      const auto p = less->getPredicate();
+      if (p != FCmpInst::FCMP_OLT && p != FCmpInst::FCMP_OGT && p != FCmpInst::FCMP_ULT &&
+          p != FCmpInst::FCMP_UGT)
+        continue;
+      llvm::IRBuilder<> b(select);
+      select->setCondition(
+          b.CreateFCmp(less->getInversePredicate(), less->getOperand(0), less->getOperand(1)));
+      select->swapValues();
+    }
+}
 
-  void emit() {
-    Value *a = f_.getArg(0), *b = f_.getArg(1);
-    Value *x = magnitude(a), *y = magnitude(b);
-    Value* inf = llvm::ConstantFP::getInfinity(float_);
-    Value* finite = b_.CreateFCmpOLT(x, inf);
-    Value* divides = b_.CreateFCmpOGT(y, llvm::ConstantFP::getZero(float_));
-    return_unless(b_.CreateAnd(finite, divides), llvm::ConstantFP::getQNaN(float_));
-    return_unless(b_.CreateNot(b_.CreateFCmpOLT(x, y)), a);
-    const auto [mx, ex] = split(x);
-    const auto [my, ey] = split(y);
-    Value* m = doubled(b_.CreateURem(mx, my), my, b_.CreateSub(ex, ey));
-    Value* word = together(m, ey);
-    Value* sign = b_.CreateAnd(word_of(a), i64(uint64_t{1} << (bits_ - 1)));
-    b_.CreateRet(float_of(b_.CreateOr(word, sign)));
-  }
-
- private:
-  Value* i64(uint64_t value) { return b_.getInt64(value); }
-  llvm::BasicBlock* block(const char* name) {
-    return llvm::BasicBlock::Create(f_.getContext(), name, &f_);
-  }
-  Value* magnitude(Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
-  Value* word_of(Value* x) {
-    return b_.CreateZExt(b_.CreateBitCast(x, b_.getIntNTy(bits_)), b_.getInt64Ty());
-  }
-  Value* float_of(Value* word) {
-    return b_.CreateBitCast(b_.CreateTrunc(word, b_.getIntNTy(bits_)), float_);
-  }
-  void return_unless(Value* condition, Value* result) {
-    llvm::BasicBlock *out = block("out"), *on = block("on");
-    b_.CreateCondBr(condition, on, out);
-    b_.SetInsertPoint(out);
-    b_.CreateRet(result);
-    b_.SetInsertPoint(on);
-  }
-  Value* implicit() { return i64(uint64_t{1} << mantissa_); }
-  Value* fraction(Value* word) { return b_.CreateAnd(word, i64((uint64_t{1} << mantissa_) - 1)); }
-  /// Significand and exponent, of which the least is 1.
-  std::pair<Value*, Value*> split(Value* x) {
-    Value *word = word_of(x), *exponent = b_.CreateLShr(word, mantissa_);
-    Value* subnormal = b_.CreateICmpEQ(exponent, i64(0));
-    Value* m = b_.CreateSelect(subnormal, fraction(word), b_.CreateOr(fraction(word), implicit()));
-    return {m, b_.CreateSelect(subnormal, i64(1), exponent)};
-  }
-  /// m * 2^times mod my
-  Value* doubled(Value* m, Value* my, Value* times) {
-    llvm::BasicBlock *before = b_.GetInsertBlock(), *again = block("double"), *done = block("done");
-    b_.CreateCondBr(b_.CreateICmpSGT(times, i64(0)), again, done);
-    b_.SetInsertPoint(again);
-    llvm::PHINode *left = b_.CreatePHI(b_.getInt64Ty(), 2), *now = b_.CreatePHI(b_.getInt64Ty(), 2);
-    Value* twice = b_.CreateShl(now, 1);
-    Value* next = b_.CreateSelect(b_.CreateICmpUGE(twice, my), b_.CreateSub(twice, my), twice);
-    Value* fewer = b_.CreateSub(left, i64(1));
-    left->addIncoming(times, before);
-    left->addIncoming(fewer, again);
-    now->addIncoming(m, before);
-    now->addIncoming(next, again);
-    b_.CreateCondBr(b_.CreateICmpSGT(fewer, i64(0)), again, done);
-    b_.SetInsertPoint(done);
-    llvm::PHINode* all = b_.CreatePHI(b_.getInt64Ty(), 2);
-    all->addIncoming(m, before);
-    all->addIncoming(next, again);
-    return all;
-  }
-  /// The bits of m in units of the last place of exponent e: zero, subnormal, or normalised.
-  Value* together(Value* m, Value* e) {
-    Value* zeros =
-        b_.CreateIntrinsic(llvm::Intrinsic::ctlz, llvm::ArrayRef<llvm::Type*>{b_.getInt64Ty()},
-                           llvm::ArrayRef<Value*>{m, b_.getFalse()});
-    Value* wanted = b_.CreateSub(zeros, i64(63 - mantissa_));
-    Value* most = b_.CreateSub(e, i64(1));
-    Value* up = b_.CreateSelect(b_.CreateICmpSLT(wanted, most), wanted, most);
-    Value* shifted = b_.CreateShl(m, up);
-    Value* normal = b_.CreateOr(b_.CreateShl(b_.CreateSub(e, up), mantissa_), fraction(shifted));
-    Value* small = b_.CreateICmpULT(shifted, implicit());
-    Value* word = b_.CreateSelect(small, shifted, normal);
-    return b_.CreateSelect(b_.CreateICmpEQ(m, i64(0)), i64(0), word);
-  }
-
-  llvm::Function& f_;
-  llvm::IRBuilder<> b_;
-  llvm::Type* float_;
-  const unsigned mantissa_, bits_;
-};
-
-/// What a kernel of the host calls is in the module here.
-void define_called(llvm::Module& module) {
-  if (llvm::Function* f = module.getFunction(kFmod32)) Remainder(*f, DType::f32).emit();
-  if (llvm::Function* f = module.getFunction(kFmod64)) Remainder(*f, DType::f64).emit();
+OwnedModule module_of(const simt::Program& program, const Target& target) {
+  OwnedModule owned{std::make_unique<llvm::LLVMContext>(), nullptr};
+  owned.module = std::make_unique<llvm::Module>("lathe", *owned.context);
+  for (size_t phase = 0; phase < program.phases.size(); ++phase)
+    PtxPhase(program, *owned.module, target).emit(phase);
+  define_remainders(*owned.module);
+  keep_signed_zeros(*owned.module);
+  return owned;
 }
 
 Result<std::string> text_of(OwnedModule owned, llvm::TargetMachine& machine) {
   owned.module->setTargetTriple(kTriple);
   owned.module->setDataLayout(machine.createDataLayout());
-  define_called(*owned.module);
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*owned.module, &stream))
@@ -184,7 +186,7 @@ Result<std::string> ptx_of(const simt::Program& program, std::string_view gpu) {
       result.error = machine.error;
       return;
     }
-    result = text_of(emit_threads(program, target), *machine.value);
+    result = text_of(module_of(program, target), *machine.value);
     if (!result) (void)machine.value.release();
   });
   if (!error.empty()) return {{}, error};

@@ -20,6 +20,7 @@
 #include "jit/kernel_ir/scheduling.h"
 #include "jit/simt/lower.h"
 #include "jit/simt/run.h"
+#include "tests/cpp/jit/host_blocks.h"
 #include "tests/cpp/jit/random_kernel.h"
 
 namespace lathe::jit {
@@ -50,7 +51,7 @@ class Comparison {
     ASSERT_EQ(read.print(), text_) << told("its text");
     ASSERT_EQ(verify(read), "") << told("its text");
     interpret(k, expected_.begins, expected_.uniforms, value());
-    ASSERT_NO_FATAL_FAILURE(by_threads(seed_ % 2 == 0 ? k : read));
+    ASSERT_NO_FATAL_FAILURE(by_threads(seed_ % 2 == 0 ? k : read, targets));
     // By turns of the kernel itself and of what was read.
     if (of_elements(k) != nullptr) {
       const ElementKernel both[] = {ElementKernel({k, {}, {}}), ElementKernel({read, {}, {}})};
@@ -84,8 +85,8 @@ class Comparison {
   }
 
   /// By blocks of some size, as many side by side as may be; rows that are too long to share are
-  /// not.
-  void by_threads(const Kernel& kernel) {
+  /// not. By the simulator, and by machine code of one thread.
+  void by_threads(const Kernel& kernel, absl::Span<const Target> targets) {
     constexpr int kSizes[] = {16, 32, 48, 128, 256};
     std::mt19937_64 rng(seed_);
     simt::Shape shape{kSizes[rng() % std::size(kSizes)], rng() % 4 == 0};
@@ -95,8 +96,9 @@ class Comparison {
       ASSERT_EQ(simt::verify(program), "") << told("simt") << program.print();
       const KernelArguments got(random_, seed_);
       const std::vector<absl::Span<std::byte>> spans = got.spans();
+      const simt::Launch launch{spans, got.uniforms, value(), 0, 0, nullptr, most, seed_};
       try {
-        simt::run(program, {spans, got.uniforms, value(), 0, 0, nullptr, most, seed_});
+        simt::run(program, launch);
       } catch (const UnsupportedError&) {
         ASSERT_FALSE(shape.rows_in_scratch) << told("simt");
         continue;
@@ -104,8 +106,23 @@ class Comparison {
         FAIL() << e.what() << told("simt") << program.print();
       }
       ASSERT_EQ(expected_.difference(got), "") << told("simt") << program.print();
+      if (!testing::kRunsOnHost) return;
+      for (const Target& target : targets) ASSERT_NO_FATAL_FAILURE(on_host(program, target, most));
       return;
     }
+  }
+  void on_host(const simt::Program& program, const Target& target, int64_t most) {
+    const simt::Program lowered = simt::with_lowered_functions(program);
+    const Result<std::string> object = testing::codegen()->host_threads(lowered, target);
+    ASSERT_TRUE(object) << object.error << told("simt");
+    const Result<LoadedCodeRef> code = testing::codegen()->load(object.value);
+    ASSERT_TRUE(code) << code.error << told("simt");
+    const KernelArguments got(random_, seed_);
+    const std::vector<absl::Span<std::byte>> spans = got.spans();
+    testing::run_on_host(lowered, *code.value,
+                         {spans, got.uniforms, value(), 0, 0, nullptr, most, seed_});
+    ASSERT_EQ(expected_.difference(got), "")
+        << told(absl::StrCat("simt, ", target.key())) << program.print();
   }
 
   std::function<int64_t(Int)> value() const {

@@ -58,6 +58,23 @@ TEST(SimtPtx, Elements) {
   expect_none(text, {"mul.f32", "add.f32", "approx", ".ftz", "bar.sync", "shfl", ".shared"});
 }
 
+/// Of a zero of each sign min.f32 gives -0, and x < y ? x : y gives y.
+TEST(SimtPtx, ChoicesAreNoMinimumWhereZerosMeet) {
+  LATHE_NEEDS_LLVM();
+  const auto with = [](double limit) {
+    return ptx(elements(
+        [limit](absl::Span<const Expr> in) {
+          const Expr y = constant(DType::f32, limit);
+          return Exprs{pmin(in[0], y), pmax(in[0], y), select(lt(in[0], y), in[0], y),
+                       select(lt(y, in[0]), in[0], y)};
+        },
+        {DType::f32}));
+  };
+  expect_none(with(0), {"min.f32", "max.f32", "min.NaN", "max.NaN"});
+  expect_none(with(-0.0), {"min.f32", "max.f32", "min.NaN", "max.NaN"});
+  expect_all(with(2), {"ld.global.f32"});
+}
+
 TEST(SimtPtx, ChecksAndRemainders) {
   LATHE_NEEDS_LLVM();
   const std::vector<DType> types{DType::f32, DType::f64};
