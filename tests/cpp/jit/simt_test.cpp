@@ -389,5 +389,30 @@ TEST(Simt, EveryBarrierIsNeeded) {
   }
 }
 
+/// Of kernels at random, too, whose rows are long enough for every loop of theirs to go round.
+TEST(Simt, EveryBarrierOfRandomKernelsIsNeeded) {
+  size_t barriers = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    const RandomKernel random = random_kernel(seed);
+    const Kernel& k = random.kernel;
+    const auto value = [&](Int e) { return random.value(e); };
+    int64_t rows = 1;
+    for (int a = 0; a < k.parallel; ++a) rows *= value(k.axes[static_cast<size_t>(a)].extent);
+    if (of_elements(k) != nullptr || rows < 2 || value(k.axes.back().extent) < 1600) continue;
+    const Program whole = threads_of(k, {.threads = 32, .rows_in_scratch = true});
+    for (size_t n = 0;; ++n, ++barriers) {
+      Program less = whole;
+      size_t which = n;
+      if (!drop_barrier(less.phases[0].body, which)) break;
+      const KernelArguments got(random, seed);
+      const std::vector<absl::Span<std::byte>> spans = got.spans();
+      EXPECT_THROW(run(less, {spans, got.uniforms, value, 0, 0, nullptr, /*most_blocks=*/1}), Error)
+          << "not needed: barrier " << n << " of\n"
+          << whole.print();
+    }
+  }
+  EXPECT_GT(barriers, 20u);
+}
+
 }  // namespace
 }  // namespace lathe::jit::simt
