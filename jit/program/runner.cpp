@@ -14,6 +14,7 @@
 #include "core/scalar/element.h"
 #include "graph/ir/text.h"
 #include "include/lathe/ops/math.h"
+#include "jit/kernel/simulated.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/table/table.h"
@@ -202,6 +203,12 @@ void Runner::on_device(const Step& s, const Bound::OfStep& b, F kernel) {
   });
   submit(device, reads, {}, kernel);
   current_stream(device).synchronize();
+}
+
+bool Runner::simulate(const Bound::OfStep& b, const Kernel& kernel, const KernelRun& run) const {
+  const Simulator take = simulator();
+  if (take == nullptr || b.types.empty() || b.types[0].device.kind != DeviceKind::sim) return false;
+  return take({kernel, run.buffers, run.uniforms, [this](Int e) { return value(e); }});
 }
 
 std::byte* Runner::address(const Step& s, const Bound::OfStep& b, size_t input) {
@@ -447,7 +454,9 @@ void Runner::run_kernel(const Step& s, const Bound::OfStep& b) {
   KernelCall call;
   prepare(s, b, call);
   Engine engine = Engine::none;
-  on_device(s, b, [&] { engine = s.kernel->run(b.kernel, call.run); });
+  on_device(s, b, [&] {
+    if (!simulate(b, s.kernel->loops(), call.run)) engine = s.kernel->run(b.kernel, call.run);
+  });
   count(engine);
 }
 
@@ -466,7 +475,9 @@ void Runner::run_rows(const Step& s, const Bound::OfStep& b) {
   for (size_t k = 0; k < b.types.size(); ++k) call.buffers.push_back(target(s, b, k));
   add_uniforms(s, kernel.numbers(), call);
   Engine engine = Engine::none;
-  on_device(s, b, [&] { engine = kernel.run(b.rows, call.run); });
+  on_device(s, b, [&] {
+    if (!simulate(b, kernel.loops(), call.run)) engine = kernel.run(b.rows, call.run);
+  });
   count(engine);
 }
 

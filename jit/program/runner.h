@@ -57,6 +57,8 @@ class Runner {
   std::byte* first(int slot);
   template <class F>
   void on_device(const Step& s, const Bound::OfStep& b, F kernel);
+  /// Whether the device `sim` has taken the kernel over.
+  bool simulate(const Bound::OfStep& b, const Kernel& kernel, const KernelRun& run) const;
   std::byte* address(const Step& s, const Bound::OfStep& b, size_t input);
   /// Where a step's result goes: its place, or memory of its own, which is put into the slot.
   std::byte* target(const Step& s, const Bound::OfStep& b, size_t result = 0);

@@ -221,4 +221,10 @@ FAULTS = [
         "this_thread(), all, threads,",
         "simt: blocks do the elements of the ones behind them as well",
     ),
+    (
+        "jit/llvm/threads.cpp",
+        "down(b_.CreateTrunc(b_.CreateLShr(word, 32), b_.getInt32Ty()), s.distance);",
+        "down(b_.CreateTrunc(b_.CreateLShr(word, 32), b_.getInt32Ty()), s.distance / 2 + 1);",
+        "simt: the halves of a wide value are shuffled by two distances",
+    ),
 ]

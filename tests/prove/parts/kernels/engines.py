@@ -40,5 +40,5 @@ def faults():
 
 @LINE.part("`simt`: blocks, threads and barriers, and a simulator that finds races", minutes=2)
 def simt():
-    passed = cpp_tests("simt", "Simt.*:SimtPtx.*:*SimtGolden*")
+    passed = cpp_tests("simt", "Simt.*:SimtPtx.*:SimtPrograms.*:*SimtGolden*")
     return f"{passed}; every random kernel above runs through it as well"
