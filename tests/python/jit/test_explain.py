@@ -290,6 +290,8 @@ struct Broken final : Codegen {
   static Result<std::string> fail() { FAIL; }
   Result<std::string> compile(const Kernel&, const Target&) override { return fail(); }
   Result<std::string> print(const Kernel&, const Target&) override { return fail(); }
+  Result<std::string> ptx(const simt::Program&) override { return fail(); }
+  Result<std::string> host_threads(const simt::Program&, const Target&) override { return fail(); }
   Result<LoadedCodeRef> load(std::string_view) override { return {{}, "no loader"}; }
 };
 }
