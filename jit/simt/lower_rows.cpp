@@ -1,4 +1,11 @@
 // Rows: a block of threads does the statements of a row one after the other (lower.h).
+//
+// run() has the phases, row() the statements of one row. A statement first says what it touches
+// (before(), which puts a barrier there if it has to be), then what threads do. Locals of one
+// element that plain computations give are registers of every thread (regs_of_), other locals
+// memory (memory_of_). A reduction along the row is block(), count() and counted(): a half-warp's
+// block of 512, the counter of blocks, what is left in it. A sum over rows is begin() and halve()
+// around 512 rows, and total() in the second phase.
 #include <absl/strings/str_cat.h>
 
 #include "jit/simt/hazards.h"

@@ -1,6 +1,7 @@
-// The simulator: the statements of a phase as a list with jumps, which each thread goes through at
-// its own pace until it meets others. What it meets at, and what memory it touches, is checked
-// there.
+// The simulator: the statements of a phase as a list with jumps (Code), which each thread goes
+// through at its own pace (go_on) until it meets others: fifteen at a shuffle (half_warp), all of
+// its block at a barrier (block). A memory is a Room; what it touches there is checked against its
+// Shadow (shadow.h). An epoch is the time between two barriers of a block.
 #include "jit/simt/run.h"
 
 #include <absl/strings/str_cat.h>
