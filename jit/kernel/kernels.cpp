@@ -5,6 +5,7 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "core/base/flags.h"
@@ -177,7 +178,7 @@ Result<std::string> compiled_object(Codegen& codegen, const Kernel& kernel, cons
   }
 }
 
-KernelCollector* g_collector = nullptr;
+std::atomic<KernelCollector*> g_collector = nullptr;
 
 KernelFn shipped(std::string_view text) {
   if (flag_text(Flag::engine) == "llvm") return nullptr;
@@ -208,12 +209,15 @@ std::string kernel_key(std::string_view text, const Target& target) {
 
 void set_kernel_collector(KernelCollector* collector) { g_collector = collector; }
 
-bool kernels_are_collected() { return g_collector != nullptr && !g_collector->looks_on(); }
+bool kernels_are_collected() {
+  const KernelCollector* collector = g_collector;
+  return collector != nullptr && !collector->looks_on();
+}
 
 Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort) {
-  if (g_collector != nullptr) {
-    g_collector->add(kernel);
-    if (!g_collector->looks_on()) return {{}, "code is being collected"};
+  if (KernelCollector* collector = g_collector) {
+    collector->add(kernel);
+    if (!collector->looks_on()) return {{}, "code is being collected"};
   }
   const std::string text = kernel_text(kernel);
   if (const KernelFn fn = shipped(text)) return {{nullptr, fn, KernelFrom::shipped}, {}};

@@ -50,9 +50,33 @@ class Elements : Lowering {
       for (int r : b_.load(a->buf, index(a->map))) inputs.push_back(r);
       return;
     }
+    if (const auto* pieces = std::get_if<Pieces>(&o)) return read(*pieces, inputs);
     const Uniform& u = std::get<Uniform>(o);
     inputs.push_back(b_.reg(u.dtype));
     b_.fetch(inputs.back(), u.slot);
+  }
+
+  /// Each piece that is there takes the place of those before.
+  void read(const Pieces& pieces, Regs& inputs) {
+    const int to = b_.reg(pieces.dtype);
+    for (const Piece& piece : pieces.all)
+      where_it_is(piece, 0, [&] {
+        if (piece.from)
+          b_.copy(to, b_.load(piece.from->buf, index(piece.from->map))[0]);
+        else
+          b_.set(to, piece.bits);
+      });
+    inputs.push_back(to);
+  }
+
+  /// At positions within its ranges from this one on.
+  void where_it_is(const Piece& piece, size_t range, const Builder::Inside& then) {
+    if (range == piece.within.size()) return then();
+    const Range& r = piece.within[range];
+    const Ix at = at_[static_cast<size_t>(r.axis)];
+    b_.when(b_.number(r.first), Compare::less, at + 1, [&] {
+      b_.when(at, Compare::less, b_.number(r.last), [&] { where_it_is(piece, range + 1, then); });
+    });
   }
 };
 

@@ -1,6 +1,8 @@
 // From a kernel (jit/kernel_ir/kernel.h) to a thread program, with the bits of its statements:
 //
-//   elements   a thread an element, in strides of the grid
+//   elements   a thread an element, in strides of the grid; of an operand of several pieces it
+//   reads
+//              each that is there for it, the last one for good
 //   rows       a block of threads a row, in strides of the grid. Along the inner axis a loop gives
 //              element i to thread i mod `threads`. A reduction gives each block of 512 elements to
 //              a half-warp: lane i mod 16 takes 32 of them ascending, shuffles by 8, 4, 2, 1 halve,

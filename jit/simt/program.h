@@ -97,7 +97,7 @@ struct Memory {
   DType dtype;
   Where where = Where::global;
   bool input = false;  // global: nobody writes it
-  Ix elements;         // of numbers and, of scratch, `grid`; global: the caller knows
+  Ix elements;  // of numbers and, of scratch, the first phase's `grid`; global: the caller knows
   std::string name;
 };
 
@@ -160,7 +160,7 @@ struct Step {
 };
 
 struct Phase {
-  Ix work;  // of numbers: so many blocks have something to do
+  Ix work;  // of numbers: so many blocks have something to do; 0: it is not launched
   Steps body;
 };
 

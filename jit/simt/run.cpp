@@ -100,7 +100,7 @@ class Machine {
           absl::StrCat(globals(), " and ", p.uniforms.size()), "pass them all");
   }
 
-  Counted run() {
+  void run() {
     for (size_t k = 0; k < p_.phases.size(); ++k) {
       phase_ = &p_.phases[k];
       const int64_t work = number(phase_->work, nullptr);
@@ -112,7 +112,6 @@ class Machine {
       given_.assign(code.size(), {});
       for (int64_t b : order(grid_)) block(b);
     }
-    return counted_;
   }
 
  private:
@@ -182,10 +181,8 @@ class Machine {
       }
       rooms_.push_back(r);
     }
-    counted_.shared_bytes = static_cast<int64_t>(bytes);
-    if (counted_.shared_bytes > kMostShared)
-      fail<UnsupportedError>("a block has too little shared memory",
-                             absl::StrCat(counted_.shared_bytes, " bytes"),
+    if (static_cast<int64_t>(bytes) > kMostShared)
+      fail<UnsupportedError>("a block has too little shared memory", absl::StrCat(bytes, " bytes"),
                              absl::StrCat("at most ", kMostShared),
                              "keep rows in scratch memory (Shape::rows_in_scratch)");
     shadows_.reserve(rooms_.size());
@@ -264,7 +261,6 @@ class Machine {
   void block(int64_t number) {
     block_ = number;
     epoch_ = 0;
-    ++counted_.blocks;
     for (size_t m = 0; m < rooms_.size(); ++m) {
       if (p_.memories[m].where != Where::shared) continue;
       rooms_[m].shadow->clear();
@@ -283,7 +279,6 @@ class Machine {
       if ((*code_)[first.at].kind == Op::Kind::end) return;
       for (Thread& t : threads_) ++t.at;
       ++epoch_;
-      ++counted_.barriers;
     }
   }
 
@@ -313,7 +308,6 @@ class Machine {
       lanes[lane].regs[s.reg] = values[lane];
       ++lanes[lane].at;
     }
-    ++counted_.shuffles;
   }
 
   /// To where it has to wait for others.
@@ -445,11 +439,10 @@ class Machine {
   std::vector<uint64_t> regs_;
   std::vector<Thread> threads_;
   std::vector<Given> given_;  // by operation
-  Counted counted_;
 };
 
 }  // namespace
 
-Counted run(const Program& program, const Launch& launch) { return Machine(program, launch).run(); }
+void run(const Program& program, const Launch& launch) { Machine(program, launch).run(); }
 
 }  // namespace lathe::jit::simt

@@ -32,12 +32,7 @@ struct Launch {
   uint64_t order = 0;                        // of threads and blocks
 };
 
-/// What a run was made of. The program is one that verify() passes, or refuses for its barriers and
-/// shuffles alone.
-struct Counted {
-  int64_t blocks = 0, barriers = 0, shuffles = 0;  // barriers: of blocks; shuffles: of half-warps
-  int64_t shared_bytes = 0;                        // of a block
-};
-Counted run(const Program& program, const Launch& launch);
+/// The program is one that verify() passes, or refuses for its barriers and shuffles alone.
+void run(const Program& program, const Launch& launch);
 
 }  // namespace lathe::jit::simt

@@ -32,7 +32,8 @@ class Block {
   /// Each half-warp to where it cannot go on alone, until all threads have ended.
   void run() {
     while (true) {
-      for (size_t half = 0; half < lanes_.size(); half += kHalfWarp) run_half(half);
+      for (size_t half = 0; half < lanes_.size(); half += kHalfWarp)
+        ASSERT_NO_FATAL_FAILURE(run_half(half));
       const State first = lanes_[0]->state;
       for (const auto& lane : lanes_) ASSERT_EQ(lane->state, first) << "threads have gone apart";
       if (first == State::done) return;
@@ -90,7 +91,7 @@ class Block {
         swapcontext(&outside_, &running_->context);
       }
       if (lanes_[first]->state != State::at_shuffle) return;
-      exchange(first);
+      ASSERT_NO_FATAL_FAILURE(exchange(first));
     }
   }
   void exchange(size_t first) {

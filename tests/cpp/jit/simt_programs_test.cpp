@@ -104,6 +104,10 @@ TEST(SimtPrograms, GiveTheBitsOfTheHost) {
       R"(graph f(%x: f64[s0, s1?]) {
   %0 = mul(tanh(%x), add(%x, 1))
   return %0
+})",
+      R"(graph f(%x: f32[s0, s1?], %y: f32[s0, s1?]) {
+  %0 = sub(rolled(%x, 3, 1), rolled(%y, -2, 1))
+  return %0
 })"};
   for (const char* text : kGraphs) {
     const std::vector<std::string> wanted = results(text, {});
