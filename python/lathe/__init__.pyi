@@ -2539,9 +2539,9 @@ def is_storage(obj: Any) -> builtins.bool:
     """Whether it is what Tensor.storage() or untyped_storage() gives."""
 
 def is_tensor(obj: Any) -> builtins.bool: ...
-def manual_seed(seed: builtins.int) -> None:
+def manual_seed(seed: builtins.int) -> Any:
     """Starts the random stream anew: the same seed gives the same numbers, in every mode
-    and for any number of threads.
+    and for any number of threads. Gives default_generator, which stands for that stream.
     """
 
 def numel(input: Any) -> builtins.int: ...
