@@ -20,12 +20,16 @@ bool proves(const SymScope& scope, Relation relation, Int a, Int b) {
 /// Are all but so many of the node's arguments literals?
 bool has_operands(const Node& n, size_t count) { return n.places().size() == count; }
 
+constexpr int64_t kFarthest = int64_t{1} << 32;  // places that are computed with
+
 /// Where a slice of an axis begins, if it has an element.
 std::optional<Int> begin_of(const Arg& start, Int size, const SymScope& scope) {
   if (start.none()) return Int(0);
   if (start.tag != Tag::integer) return std::nullopt;
   const Int first = start.integer();
   if (first.known() && first.value() < 0) return max(size + first, Int(0));
+  if (first.known() && size.known()) return min(first, size);
+  if (first.known() && first.value() > kFarthest) return std::nullopt;
   if (!first.known() && !proves(scope, Relation::le, 0, first)) return std::nullopt;
   return first;
 }
@@ -64,24 +68,28 @@ std::optional<Moved> shifted(const Node& n) {
 
 }  // namespace
 
-namespace {
-
-/// Do sizes of what the node reads and makes say where the parts are? A kernel knows no other
-/// numbers: the round of a loop is none of them.
-bool sizes_say(const Node& n, const Moved& moved) {
+bool say_where(absl::Span<const Value* const> tensors, const MovedPart& part) {
   absl::flat_hash_set<uint32_t> known;
-  const auto add = [&](const Value* v) {
+  for (const Value* v : tensors)
     if (const TensorType* type = v->type().tensor())
       for (Int size : type->shape)
         for (uint32_t k : symbols_of(size)) known.insert(k);
-  };
-  for (const Value* v : n.in()) add(v);
-  for (const Value* v : n.out()) add(v);
-  for (const MovedPart& p : moved.parts)
-    for (const Int& e : {p.first, p.last, p.by})
-      for (uint32_t k : symbols_of(e))
-        if (!known.contains(k)) return false;
+  for (const Int& e : {part.first, part.last, part.by})
+    for (uint32_t k : symbols_of(e))
+      if (!known.contains(k)) return false;
   return true;
+}
+
+namespace {
+
+/// A kernel knows no other numbers than sizes of what it reads and makes: the round of a loop is
+/// none of them, and what is one value is not read.
+bool sizes_say(const Node& n, const Moved& moved) {
+  std::vector<const Value*> tensors(n.out().begin(), n.out().end());
+  for (const Value* v : n.in())
+    if (v->node() == nullptr || !is_filled(*v->node())) tensors.push_back(v);
+  return std::all_of(moved.parts.begin(), moved.parts.end(),
+                     [&](const MovedPart& p) { return say_where(tensors, p); });
 }
 
 }  // namespace

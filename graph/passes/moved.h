@@ -23,6 +23,9 @@ struct Moved {
 /// knows at which places.
 std::optional<Moved> moved_by(const Node& n, const SymScope& scope);
 
+/// Do sizes of these tensors say where the part is?
+bool say_where(absl::Span<const Value* const> tensors, const MovedPart& part);
+
 /// Does it make a tensor that is filled with one literal?
 bool is_filled(const Node& n);
 

@@ -98,11 +98,19 @@ class Reading {
     if (made->uses().empty() || shape.empty() || identical(shape.back(), Int(1))) return nullptr;
     Node* reader = made->uses()[0].node;
     if (reader->parent() != n.parent() || !computes_elements(*reader) || reader->out().empty() ||
-        !identical(reader->out(0)->tensor().shape, shape))
+        may_fail(*reader) || !identical(reader->out(0)->tensor().shape, shape))
       return nullptr;
     for (const Use& u : made->uses())
       if (u.node != reader) return nullptr;
     return reads_elements(*reader, made) ? reader : nullptr;
+  }
+
+  /// What fails names the place of the first element that did: a box knows places in itself alone.
+  bool may_fail(Node& reader) const {
+    const std::vector<Node*> nodes = nodes_of(reader);
+    return std::any_of(nodes.begin(), nodes.end(), [&](const Node* n) {
+      return pointwise(*n) && effects(*n, graph_) != Effects::pure;
+    });
   }
 
   /// Does the node read this element by element, as such or to write more into it?

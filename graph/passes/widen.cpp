@@ -13,7 +13,7 @@
 namespace lathe::ir {
 namespace {
 
-constexpr int64_t kMostOperations = 16;  // an element of the part, with those that are not used
+constexpr int64_t kMostOperations = 16;  // of the whole, for each element of the part
 
 constexpr int64_t kDivision = 8;  // in operations; so a root
 
@@ -46,10 +46,12 @@ class Widening {
         base_(moved.base),
         axis_(static_cast<size_t>(moved.axis)),
         whole_(put.out(0)->tensor()),
+        says_where_(say_where(absl::MakeConstSpan(put.out()), moved.parts[0])),
         scope_(scope) {}
 
   std::optional<Widened> run() {
-    if (base_ == nullptr || base_ == part_ || !find_ops() || !is_cheap()) return std::nullopt;
+    if (base_ == nullptr || base_ == part_ || !says_where_ || !find_ops() || !is_cheap())
+      return std::nullopt;
     const InsertAt before(graph_, &put_);
     for (const Node* n : ops_)
       for (Value* v : n->in()) give(v);
@@ -105,10 +107,30 @@ class Widening {
         if (!may_be_given(v)) return false;
         is_whole = is_whole || is_inside(v) || has_part(outer(v));
       }
-      if (!is_whole) return false;
+      if (!is_whole || !keeps_types(*n)) return false;
     }
     const int64_t part = std::max<int64_t>(1, scope_.hint(numel(part_->tensor().shape)));
     return all * scope_.hint(numel(whole_.shape)) <= kMostOperations * part;
+  }
+
+  /// What has no axes says less of the dtype that an op computes in than what was repeated of it.
+  bool keeps_types(const Node& n) const {
+    bool one_dtype = true, loses_axes = false;
+    const DType dtype = part_of(n)->tensor().dtype;
+    for (const Value* v : n.in()) {
+      const TensorType* type = v->type().tensor();
+      if (type == nullptr) continue;
+      one_dtype = one_dtype && type->dtype == dtype;
+      loses_axes =
+          loses_axes || (!type->shape.empty() && !is_inside(v) && outer(v)->tensor().shape.empty());
+    }
+    return one_dtype || !loses_axes;
+  }
+  /// An operand that has axes of the part.
+  const Value* part_of(const Node& n) const {
+    return *std::find_if(n.in().begin(), n.in().end(), [&](const Value* v) {
+      return v->type().tensor() != nullptr && (is_inside(v) || has_part(outer(v)));
+    });
   }
 
   bool is_inside(const Value* v) const {
@@ -177,6 +199,7 @@ class Widening {
   Value* base_;
   const size_t axis_;
   const TensorType whole_;
+  const bool says_where_;  // to the mask, which reads nothing
   const SymScope& scope_;
   std::vector<Node*> ops_;
   const Value* result_ = nullptr;

@@ -99,9 +99,11 @@ bool by_number(Match& m) { return !m.is_tensor("n") && shape_of_result(m); }
 bool most_of_x(Match& m) {
   if (!m.is_tensor("v") || !m.is_tensor("x") || !is_floating(m.dtype("x"))) return false;
   const TensorType &x = m.type("x"), &v = m.type("v");
-  const Value* part = m.root()->in(1);
-  if (v.dtype != x.dtype || !identical(v.shape, part->tensor().shape)) return false;
+  const Shape& part = m.root()->in(1)->tensor().shape;
   const SymScope& sizes = *SymScope::current();
+  if (v.dtype != x.dtype || v.shape.size() != part.size()) return false;
+  for (size_t k = 0; k < part.size(); ++k)
+    if (sizes.prove(Relation::eq, v.shape[k], part[k]) != SymScope::Truth::yes) return false;
   if (2 * sizes.hint(numel(v.shape)) <= sizes.hint(numel(x.shape))) return false;
   m.bind("t", Arg(x.dtype));
   m.bind("e", Arg(x.device));
@@ -143,6 +145,8 @@ constexpr Rule kRules[] = {
     {"sum_to_most", Exactness::exact,
      "slice_put(x, add(slice(x, d, start=a, end=b), v), d, start=a, end=b)",
      "add(x, slice_put(full(r, -0.0, dtype=t, device=e), v, d, start=a, end=b))", most_of_x},
+    {"put_of_own_slice", Exactness::exact,
+     "slice_put(x, slice(x, d, start=a, end=b, step=c), d, start=a, end=b, step=c)", "x"},
     {"put_of_put", Exactness::exact,
      "slice_put(slice_put(x, v, d, start=a, end=b, step=c), w, d, start=a, end=b, step=c)",
      "slice_put(x, w, d, start=a, end=b, step=c)"},

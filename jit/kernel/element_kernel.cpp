@@ -109,7 +109,6 @@ Sizes ElementKernel::staged_box(const Bound& b) const {
 }
 
 size_t ElementKernel::room(const Bound& bound) const {
-  if (pieces_.any()) return bound.pieces.bytes == 0 ? 0 : size_class_bytes(bound.pieces.bytes);
   if (bound.staged.bytes == 0 || bound.elements == 0) return 0;
   const int64_t threads = std::min<int64_t>(pool_threads(), bound.box_count);
   return static_cast<size_t>(threads) * size_class_bytes(bound.staged.bytes);
@@ -175,8 +174,7 @@ ElementKernel::Repeated::Repeated(const ElementKernel& kernel, const Bound& boun
     add(kernel, bound, {bound.extents, bound.strides, {}, {}, {}}, begin, nullptr);
     return;
   }
-  lines_.resize(bound.pieces.bytes);
-  PieceBoxes::fill(bound.pieces, lines_.data());
+  lines_ = bound.pieces.lines;
   calls_.reserve(bound.pieces.boxes.size());
   for (const PieceBoxes::Box& box : bound.pieces.boxes)
     add(kernel, bound, {box.count, box.strides, {}, {}, {}}, box.first, &box);
@@ -243,8 +241,6 @@ void ElementKernel::Launch::all() {
 void ElementKernel::Launch::pieces() {
   const std::vector<PieceBoxes::Box>& boxes = bound_.pieces.boxes;
   if (bound_.elements == 0) return;
-  const Scratch room(bound_.pieces.bytes);
-  PieceBoxes::fill(bound_.pieces, room.data());
   parallel_for(bound_.elements, grain(), [&](int64_t begin, int64_t end) {
     const auto begins_after = [](int64_t position, const PieceBoxes::Box& b) {
       return position < b.begin;
@@ -253,18 +249,19 @@ void ElementKernel::Launch::pieces() {
     for (; begin < end; ++box) {
       const int64_t last = box + 1 == boxes.end() ? bound_.elements : box[1].begin;
       const int64_t stop = std::min(end, last);
-      run(area(*box, room.data()), begin - box->begin, stop - box->begin);
+      run(area(*box), begin - box->begin, stop - box->begin);
       begin = stop;
     }
   });
 }
 
-ElementKernel::Launch::Area ElementKernel::Launch::area(const PieceBoxes::Box& box,
-                                                        std::byte* room) const {
+ElementKernel::Launch::Area ElementKernel::Launch::area(const PieceBoxes::Box& box) const {
   Area of = area(box.first, box.count);
-  for (const PieceBoxes::Source& s : box.sources)
+  for (const PieceBoxes::Source& s : box.sources) {
+    auto* lines = const_cast<std::byte*>(bound_.pieces.lines.data());  // read only
     of.places[s.operand] =
-        (s.buffer < 0 ? room : run_.buffers[static_cast<size_t>(s.buffer)]) + s.offset;
+        (s.buffer < 0 ? lines : run_.buffers[static_cast<size_t>(s.buffer)]) + s.offset;
+  }
   of.strides = box.strides;
   return of;
 }

@@ -26,7 +26,7 @@ class ElementKernel : public CompiledKernel {
   /// short rows and transposes, which a loop along the last axis is slow at.
   bool moves(Wanted wanted) const {
     return wanted == Wanted::either && simd_.copies() &&
-           places()[0].buffer >= 0;  // not of a number
+           places()[0].buffer >= 0;  // not of a number, nor of pieces
   }
   /// Whether this result may lie on this tensor: where its elements are read is where the results
   /// of the same size are written.
@@ -43,7 +43,7 @@ class ElementKernel : public CompiledKernel {
 
   /// Does a run copy what lies in another order? Then it takes whole boxes only.
   bool stages() const { return staging_.any(); }
-  /// Does it run box by box, in memory of its own?
+  /// Does it run box by box, and not from any position to any other?
   bool takes_boxes() const { return stages() || pieces_.any(); }
   /// Bytes that a run takes for itself.
   size_t room(const Bound& bound) const;
@@ -96,7 +96,7 @@ class ElementKernel : public CompiledKernel {
     Area area(const Sizes& first, const Sizes& count) const;
     void box(int64_t number, std::byte* room);
     void pieces();
-    Area area(const PieceBoxes::Box& box, std::byte* room) const;
+    Area area(const PieceBoxes::Box& box) const;
     int64_t boxes_together() const;
 
     const ElementKernel& kernel_;

@@ -64,6 +64,7 @@ PieceBoxes::Bound PieceBoxes::bind(const Value& value, absl::Span<const int64_t>
   int64_t count = 1, begin = 0;
   for (const auto& of_axis : cuts) count *= static_cast<int64_t>(of_axis.size()) - 1;
   Bound bound;
+  Lines lines;
   for (int64_t number = 0; number < count; ++number) {
     Box box{Sizes(axes), Sizes(axes), begin, strides, {}};
     int64_t elements = 1;
@@ -74,15 +75,16 @@ PieceBoxes::Bound PieceBoxes::bind(const Value& value, absl::Span<const int64_t>
       box.count[axis] = cuts[axis][k + 1] - cuts[axis][k];
       elements *= box.count[axis];
     }
-    for (const Operand& o : operands_) place(o, value, box, bound);
+    for (const Operand& o : operands_) place(o, value, box, lines);
     begin += elements;
     bound.boxes.push_back(std::move(box));
   }
+  make(lines, bound);
   return bound;
 }
 
-/// Says where the operand lies in the box.
-void PieceBoxes::place(const Operand& o, const Value& value, Box& box, Bound& bound) const {
+/// Says where the operand lies in the box; of a line, which one.
+void PieceBoxes::place(const Operand& o, const Value& value, Box& box, Lines& lines) {
   const size_t axes = box.first.size();
   const auto& all = o.pieces.all;
   const auto item = static_cast<int64_t>(size_of(o.pieces.dtype));
@@ -92,8 +94,8 @@ void PieceBoxes::place(const Operand& o, const Value& value, Box& box, Bound& bo
   std::fill(steps, steps + axes, 0);
   steps[axes - 1] = item;
   if (!here.from) {
-    box.sources.push_back({o.number, -1, line_of(o.pieces.dtype, here.bits, bound)});
-    bound.length = std::max(bound.length, box.count.back());
+    const int64_t line = number_of(o.pieces.dtype, here.bits, box.count.back(), lines);
+    box.sources.push_back({o.number, -1, line});
     return;
   }
   int64_t offset = value(here.from->map.offset) * item;
@@ -104,21 +106,32 @@ void PieceBoxes::place(const Operand& o, const Value& value, Box& box, Bound& bo
   box.sources.push_back({o.number, here.from->buf, offset});
 }
 
-int64_t PieceBoxes::line_of(DType dtype, uint64_t bits, Bound& bound) {
-  for (const Bound::Line& l : bound.lines)
-    if (l.dtype == dtype && l.bits == bits) return l.begin;
-  const auto begin = static_cast<int64_t>(bound.bytes);
-  bound.lines.push_back({dtype, bits, begin});
-  bound.bytes += static_cast<size_t>(kLongestLine) * size_of(dtype);
-  return begin;
+/// Which line has this value, so long at least.
+int64_t PieceBoxes::number_of(DType dtype, uint64_t bits, int64_t length, Lines& lines) {
+  const auto is_it = [&](const Line& l) { return l.dtype == dtype && l.bits == bits; };
+  auto line = std::find_if(lines.begin(), lines.end(), is_it);
+  if (line == lines.end()) line = lines.insert(line, {dtype, bits});
+  line->length = std::max(line->length, length);
+  return line - lines.begin();
 }
 
-void PieceBoxes::fill(const Bound& bound, std::byte* room) {
-  for (const Bound::Line& l : bound.lines) {
-    const size_t item = size_of(l.dtype);
-    std::byte* at = room + l.begin;
-    for (int64_t i = 0; i < bound.length; ++i, at += item) std::memcpy(at, &l.bits, item);
+/// Writes the lines, and says where they are.
+void PieceBoxes::make(const Lines& lines, Bound& bound) {
+  std::vector<int64_t> begins;
+  size_t bytes = 0;
+  for (const Line& l : lines) {
+    begins.push_back(static_cast<int64_t>(bytes));
+    bytes += (static_cast<size_t>(l.length) * size_of(l.dtype) + 63) / 64 * 64;
   }
+  bound.lines.resize(bytes);
+  for (size_t k = 0; k < lines.size(); ++k) {
+    std::byte* at = bound.lines.data() + begins[k];
+    for (int64_t i = 0; i < lines[k].length; ++i, at += size_of(lines[k].dtype))
+      std::memcpy(at, &lines[k].bits, size_of(lines[k].dtype));
+  }
+  for (Box& box : bound.boxes)
+    for (Source& s : box.sources)
+      if (s.buffer < 0) s.offset = begins[static_cast<size_t>(s.offset)];
 }
 
 }  // namespace lathe::jit

@@ -18,7 +18,7 @@ class PieceBoxes {
   struct Source {
     size_t operand;
     int buffer;      // -1: a line of one value
-    int64_t offset;  // bytes, from the beginning of the buffer or of the memory of lines
+    int64_t offset;  // bytes, from the beginning of the buffer or of `lines`
   };
   struct Box {
     Sizes first, count;
@@ -27,31 +27,29 @@ class PieceBoxes {
     absl::InlinedVector<Source, 4> sources;
   };
   struct Bound {
-    std::vector<Box> boxes;  // none of which is empty
-    struct Line {
-      DType dtype;
-      uint64_t bits;
-      int64_t begin;  // bytes
-    };
-    absl::InlinedVector<Line, 4> lines;  // of one value each
-    int64_t length = 0;                  // elements of a line that are read
-    size_t bytes = 0;                    // of the memory of lines
+    std::vector<Box> boxes;        // none of which is empty
+    std::vector<std::byte> lines;  // of one value each, as long as a box wants them
   };
   /// `strides`: of all operands, those of one piece as they lie.
   Bound bind(const std::function<int64_t(Int)>& value, absl::Span<const int64_t> extents,
              const std::vector<int64_t>& strides) const;
-  /// Writes the lines of one value each.
-  static void fill(const Bound& bound, std::byte* room);
 
  private:
   struct Operand {
     size_t number;
     Pieces pieces;
   };
-  void place(const Operand& o, const std::function<int64_t(Int)>& value, Box& box,
-             Bound& bound) const;
-  /// Where the line of this value is.
-  static int64_t line_of(DType dtype, uint64_t bits, Bound& bound);
+  /// A line of one value, while it is not known how long it has to be.
+  struct Line {
+    DType dtype;
+    uint64_t bits;
+    int64_t length = 0;  // elements
+  };
+  using Lines = std::vector<Line>;
+  static void place(const Operand& o, const std::function<int64_t(Int)>& value, Box& box,
+                    Lines& lines);
+  static int64_t number_of(DType dtype, uint64_t bits, int64_t length, Lines& lines);
+  static void make(const Lines& lines, Bound& bound);
 
   std::vector<Operand> operands_;
 };

@@ -107,7 +107,10 @@ class Verifier {
 
   /// Code reads them side by side, whichever piece it is.
   void pieces(const Pieces& p) {
-    if (of_elements(k_) == nullptr) return fail("only what is done element by element has pieces");
+    const Compute* c = of_elements(k_);
+    if (c == nullptr) return fail("only what is done element by element has pieces");
+    if (reads_position(c->f))
+      return fail("a function asks for its place, which a box does not say");
     if (is_complex(p.dtype)) return fail("pieces of complex numbers");
     if (p.all.empty() || !p.all.front().within.empty())
       return fail("no piece is there for all positions");

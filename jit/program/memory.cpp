@@ -148,7 +148,7 @@ class Footprint::Call {
         op(s);
         break;
       case Step::Kind::kernel:
-        s.kernel->takes_boxes() ? with_room(s, *s.kernel, &Bound::OfStep::kernel) : give_results(s);
+        s.kernel->stages() ? with_room(s, *s.kernel, &Bound::OfStep::kernel) : give_results(s);
         break;
       case Step::Kind::rows:
         with_room(s, s.rows->kernel, &Bound::OfStep::rows);

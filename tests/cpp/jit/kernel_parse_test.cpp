@@ -83,6 +83,13 @@ TEST(KernelParse, PiecesThatAreNone) {
   EXPECT_EQ(wrong_pieces("b1: f32", "b1: i32"), "the pieces differ in dtype");
   EXPECT_EQ(wrong_pieces("and i1 from 0", "and i0 from 0"), "a piece has two ranges of i0");
   EXPECT_EQ(wrong_pieces("b1[i1] within", "b2[i1] within"), "b2 is read before it is written");
+  Kernel places = parse_kernel(kPieces);
+  std::get<Compute>(places.body[0].node).f = build(
+      [](absl::Span<const Expr> in) {
+        return Exprs{in[0] + in[1] + cast(linear_index(), DType::f32)};
+      },
+      {DType::f32, DType::f32});
+  EXPECT_EQ(verify(places), "a function asks for its place, which a box does not say");
   Kernel rows = parse_kernel(kCentred);
   auto& loop = std::get<For>(rows.body[1].node);
   std::get<Compute>(loop.body[0].node).operands[1] = Pieces{DType::f16, {Piece{}}};
