@@ -147,8 +147,9 @@ std::vector<std::string> all_kernels() {
     std::ifstream in(more);
     EXPECT_TRUE(in) << "cannot read " << more;
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    for (std::string_view one : absl::StrSplit(text, "\nkernel ", absl::SkipEmpty()))
-      all.push_back(absl::StrCat(one.starts_with("kernel") ? "" : "kernel ", one,
+    // Some have a name behind that word, and some have none.
+    for (std::string_view one : absl::StrSplit(text, "\nkernel", absl::SkipEmpty()))
+      all.push_back(absl::StrCat(one.starts_with("kernel") ? "" : "kernel", one,
                                  one.ends_with("\n") ? "" : "\n"));
   }
   return all;
