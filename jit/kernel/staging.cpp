@@ -3,16 +3,14 @@
 #include <algorithm>
 
 #include "jit/kernel/cache_lines.h"
+#include "jit/kernel_ir/same_place.h"
 #include "kernels/own/copy.h"
 
 namespace lathe::jit {
 namespace {
 
-bool same_place(const Access& a, const Access& b, size_t axes) {
-  if (a.buf != b.buf || !identical(a.map.offset, b.map.offset)) return false;
-  for (size_t axis = 0; axis < axes; ++axis)
-    if (!identical(a.map.along(axis), b.map.along(axis))) return false;
-  return true;
+bool same_elements(const Access& a, const Access& b) {
+  return a.buf == b.buf && same_place(a.map, b.map);
 }
 
 }  // namespace
@@ -25,7 +23,7 @@ Staging::Staging(const Kernel& kernel) {
     const auto* a = std::get_if<Access>(&o);
     if (a == nullptr || find(kernel.schedule, ScheduleKind::stage, a->buf) == nullptr) return;
     size_t slot = 0;
-    while (slot < first.size() && !same_place(*first[slot], *a, kernel.axes.size())) ++slot;
+    while (slot < first.size() && !same_elements(*first[slot], *a)) ++slot;
     if (slot == first.size()) {
       first.push_back(a);
       const bool along = !identical(a->map.along(kernel.axes.size() - 1), Int(0));

@@ -116,6 +116,23 @@ Schedule of_elements_schedule(const Kernel& k) {
   return out;
 }
 
+/// An operand of pieces is, in a box that none of them cuts, an input that lies side by side.
+void read_boxes(Kernel& kernel) {
+  each_statement(kernel.body, [&](auto& statement) {
+    for (Operand& o : statement.operands) {
+      const auto* pieces = std::get_if<Pieces>(&o);
+      if (pieces == nullptr) continue;
+      const int made = kernel.inputs++;
+      each_access(kernel.body, [&](Access& a, bool) { a.buf += a.buf >= made ? 1 : 0; });
+      kernel.buffers.insert(kernel.buffers.begin() + made, {pieces->dtype, Space::argument, 0, ""});
+      IndexMap map;
+      map.strides.assign(kernel.axes.size(), Int(0));
+      map.strides.back() = 1;
+      o = Access{made, std::move(map)};
+    }
+  });
+}
+
 }  // namespace
 
 std::string illegal(const Kernel& kernel, const ScheduleStep& step) {
@@ -146,27 +163,6 @@ Schedule choose_schedule(const Kernel& kernel) {
   }
   return out;
 }
-
-namespace {
-
-/// An operand of pieces is, in a box that none of them cuts, an input that lies side by side.
-void read_boxes(Kernel& kernel) {
-  each_statement(kernel.body, [&](auto& statement) {
-    for (Operand& o : statement.operands) {
-      const auto* pieces = std::get_if<Pieces>(&o);
-      if (pieces == nullptr) continue;
-      const int made = kernel.inputs++;
-      each_access(kernel.body, [&](Access& a, bool) { a.buf += a.buf >= made ? 1 : 0; });
-      kernel.buffers.insert(kernel.buffers.begin() + made, {pieces->dtype, Space::argument, 0, ""});
-      IndexMap map;
-      map.strides.assign(kernel.axes.size(), Int(0));
-      map.strides.back() = 1;
-      o = Access{made, std::move(map)};
-    }
-  });
-}
-
-}  // namespace
 
 Kernel code_of(const Kernel& kernel) {
   Kernel code = kernel;

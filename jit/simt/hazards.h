@@ -1,9 +1,10 @@
 // Who has touched which memory since the last barrier: where the next one has to stand.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
-#include "jit/kernel_ir/kernel.h"
+#include "jit/kernel_ir/same_place.h"
 
 namespace lathe::jit::simt {
 
@@ -22,13 +23,6 @@ struct Touch {
   bool writes;
   IndexMap map = {};  // of `threads`: which element of the memory a position is
 };
-
-inline bool same_place(const IndexMap& a, const IndexMap& b) {
-  const size_t axes = std::max(a.strides.size(), b.strides.size());
-  bool same = identical(a.offset, b.offset);
-  for (size_t axis = 0; axis < axes; ++axis) same = same && identical(a.along(axis), b.along(axis));
-  return same;
-}
 
 /// Might two threads touch the same element, and one of them write it?
 inline bool clash(const Touch& a, const Touch& b) {
