@@ -1,4 +1,4 @@
-// Borders: of one value, or of the input's own elements, which are gathered along each axis in
+// Borders: of one value, or of the input's own elements, which are joined to it along each axis in
 // turn.
 #include <absl/strings/str_cat.h>
 
@@ -36,6 +36,13 @@ std::vector<Border> borders(std::string_view op, const Tensor& x, const Shape& p
   return out;
 }
 
+/// x without what negative numbers cut off.
+Tensor shortened(const Tensor& x, const Border& b) {
+  const Int first = max(-b.before, Int(0)), rest = max(-b.after, Int(0));
+  if (identical(first, Int(0)) && identical(rest, Int(0))) return x;
+  return S::slice(x, b.axis, first, x.size(b.axis) - rest);
+}
+
 /// A border of one value; what is negative shortens the axis.
 Outputs constant_expansion(Args a) {
   Tensor x = a.tensor(0);
@@ -47,8 +54,7 @@ Outputs constant_expansion(Args a) {
     shorter = shorter || b.before < Int(0) || b.after < Int(0);
   }
   if (shorter)
-    for (const Border& b : around)
-      x = S::slice(x, b.axis, max(-b.before, Int(0)), x.size(b.axis) - max(-b.after, Int(0)));
+    for (const Border& b : around) x = shortened(x, b);
   Tensor out = C::full(shape, a[2], x.dtype(), x.device());
   Shape start, length;
   for (auto b = around.rbegin(); b != around.rend(); ++b) {
@@ -76,29 +82,45 @@ Outputs tensor_border(Args a) {
 
 enum class Around : uint8_t { reflect, replicate, circular };
 
-/// Where the elements of a longer axis come from: int64, of an axis of `size`.
-Tensor sources(const Border& b, Int size, Around how, Device device) {
-  Tensor at = M::sub(C::arange(0, size + b.before + b.after, 1, DType::i64, device), b.before);
-  if (how == Around::replicate) return M::clamp(at, 0, size - 1);
-  if (how == Around::circular) return M::remainder(at, size);
-  // Folded at both ends, which are not repeated.
-  return M::sub(size - 1, M::abs(M::sub(size - 1, M::abs(at))));
+/// So many elements of its own at each end.
+Tensor surrounded(const Tensor& x, const Border& b, Around how) {
+  const int axis = b.axis;
+  const Int size = x.size(axis), before = max(b.before, Int(0)), after = max(b.after, Int(0));
+  const auto part = [&](Int first, Int last) { return S::slice(x, axis, first, last); };
+  const auto repeated = [&](const Tensor& end, Int count) {
+    Shape shape = x.shape();
+    shape[static_cast<size_t>(axis)] = count;
+    return S::expand(end, shape);
+  };
+  const auto mirrored = [&](const Tensor& end) { return S::flip(end, {Int(axis)}); };
+  std::vector<Tensor> parts{x};
+  if (!identical(before, Int(0)))
+    parts.insert(parts.begin(), how == Around::replicate  ? repeated(part(0, 1), before)
+                                : how == Around::circular ? part(size - before, size)
+                                                          : mirrored(part(1, before + 1)));
+  if (!identical(after, Int(0)))
+    parts.push_back(how == Around::replicate  ? repeated(part(size - 1, size), after)
+                    : how == Around::circular ? part(0, after)
+                                              : mirrored(part(size - 1 - after, size - 1)));
+  return parts.size() == 1 ? M::clone(x) : S::cat(parts, axis);
 }
 
 Tensor padded(const Tensor& given, const Shape& pad, Around how, std::string_view mode) {
+  // Parts of the gradient are added as they are, and rounded once.
+  if (given.dtype() == DType::f16 || given.dtype() == DType::bf16)
+    return M::cast(padded(M::cast(given, DType::f32), pad, how, mode), given.dtype());
   Tensor x = given;
   for (const Border& b : borders("pad", given, pad)) {
     if (identical(b.before, Int(0)) && identical(b.after, Int(0))) continue;
-    Border around = b;
-    if (how == Around::circular) {  // what is cut off does not come back at the other end
-      x = S::slice(x, b.axis, max(-b.before, Int(0)), x.size(b.axis) - max(-b.after, Int(0)));
-      around = {b.axis, max(b.before, Int(0)), max(b.after, Int(0))};
-    }
+    // What is cut off does not come back at the other end; a mirror shows it.
+    if (how == Around::circular) x = shortened(x, b);
     const Int size = x.size(b.axis);
+    const auto none = [](Int n) { return require(Relation::eq, n, Int(0)); };
+    if (!require(Relation::le, Int(1), size) && none(b.before) && none(b.after)) continue;
     // A reflection has one element less to show, a copy of an end shows as many as are asked for.
     const Int most = how == Around::reflect ? size - 1 : size;
     bool fits = require(Relation::le, Int(1), size);
-    for (Int n : {around.before, around.after})
+    for (Int n : {b.before, b.after})
       fits = fits && (how == Around::replicate || require(Relation::le, n, most));
     if (!fits)
       throw ShapeError({.op = "pad",
@@ -107,7 +129,8 @@ Tensor padded(const Tensor& given, const Shape& pad, Around how, std::string_vie
                                             ", mode='", mode, "'"),
                         .expected = absl::StrCat("at most ", to_string(most), " on axis ", b.axis),
                         .next = "pad() less, or in two steps"});
-    x = I::index_select(x, b.axis, sources(around, size, how, x.device()));
+    x = surrounded(x, b, how);
+    if (how != Around::circular) x = shortened(x, b);
   }
   return same(x, given) ? M::clone(x) : x;  // memory of its own, also where no border is asked for
 }
