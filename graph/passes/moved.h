@@ -1,5 +1,5 @@
-// Nodes that only move elements along an axis: a write of a slice, a shift. Who reads their results
-// element by element may read the operands instead.
+// Nodes that only move elements along axes: a write of a slice, a shift, a slice. Who reads their
+// results element by element may read the operands instead.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,24 @@
 
 namespace lathe::ir {
 
-/// For positions first <= i < last of the axis, element i - by of `from`.
-struct MovedPart {
-  Value* from;
+/// Positions first <= i < last of an axis, at which is what `from` has at i - by.
+struct Along {
+  int axis;
   Int first, last, by;
 };
+/// Where all of these hold, an element of `from`; axes that are not there are as they are.
+struct MovedPart {
+  Value* from;
+  absl::InlinedVector<Along, 2> along;
+};
 struct Moved {
-  int axis;
   absl::InlinedVector<MovedPart, 2> parts;
   Value* base = nullptr;  // what the result is at other positions; null: there are none
+  /// Where axes of one position come or go: by axis of the result that of the operand, or -1.
+  absl::InlinedVector<int, 6> axes;
+
+  /// A slice, or the same elements: of one part everywhere.
+  bool shows_part() const { return base == nullptr && parts.size() == 1; }
 };
 
 /// Nothing where the node does something else, in steps or to complex numbers, or where nobody

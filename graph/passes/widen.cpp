@@ -44,7 +44,7 @@ class Widening {
         put_(put),
         part_(moved.parts[0].from),
         base_(moved.base),
-        axis_(static_cast<size_t>(moved.axis)),
+        along_(moved.parts[0].along),
         whole_(put.out(0)->tensor()),
         says_where_(say_where(absl::MakeConstSpan(put.out()), moved.parts[0])),
         scope_(scope) {}
@@ -152,9 +152,12 @@ class Widening {
   bool is_same_along(const Value* v) const {
     const Shape& shape = v->tensor().shape;
     const size_t lead = whole_.shape.size() - shape.size();
-    return axis_ < lead || identical(shape[axis_ - lead], Int(1));
+    return std::all_of(along_.begin(), along_.end(), [&](const Along& a) {
+      const auto axis = static_cast<size_t>(a.axis);
+      return axis < lead || identical(shape[axis - lead], Int(1));
+    });
   }
-  /// A number, what is made here, what is to be moved, or what is the same all along the axis.
+  /// A number, what is made here, what is to be moved, or what is the same all along the axes.
   bool may_be_given(const Value* v) const {
     const TensorType* type = v->type().tensor();
     if (type == nullptr || is_inside(v)) return true;
@@ -197,7 +200,7 @@ class Widening {
   Node& put_;
   Value* part_;
   Value* base_;
-  const size_t axis_;
+  const absl::InlinedVector<Along, 2> along_;
   const TensorType whole_;
   const bool says_where_;  // to the mask, which reads nothing
   const SymScope& scope_;

@@ -89,48 +89,88 @@ class Lowering {
     if (!moved) LATHE_INTERNAL("a group has a node that is neither pointwise nor moves elements");
     const Value* made = n.out(0);
     const DType dtype = made->tensor().dtype;
+    const Shape& shape = made->tensor().shape;
     if (std::optional<Pieces> pieces = base_of(*moved, dtype)) {
-      add_parts(*moved, pieces->all);
-      if (read_.contains(made)) composer_.read(made, *pieces);
+      add_parts(*moved, shape, pieces->all);
+      if (read_.contains(made)) composer_.read(made, operand_of(*pieces));
       pieces_[made] = std::move(*pieces);
       return;
     }
     Pieces mask{DType::bool_, {Piece{}}}, value{dtype, {Piece{}}};
-    add_parts(*moved, value.all);
+    add_parts(*moved, shape, value.all);
     for (size_t k = 1; k < value.all.size(); ++k) mask.all.push_back({{}, 1, value.all[k].within});
     composer_.choose(made, std::move(mask), std::move(value), moved->base);
   }
 
   /// What the result is where no part is; nothing where the group computes that.
   std::optional<Pieces> base_of(const ir::Moved& moved, DType dtype) const {
-    const Value* base = moved.base;
-    if (base == nullptr) return Pieces{dtype, {Piece{}}};
-    if (const auto it = pieces_.find(base); it != pieces_.end()) return it->second;
-    const std::optional<Piece> all = piece_of(base);
-    return all ? std::optional(Pieces{dtype, {*all}}) : std::nullopt;
+    if (moved.base != nullptr) return pieces_of(moved.base);
+    if (moved.shows_part()) return Pieces{dtype, {}};
+    return Pieces{dtype, {Piece{}}};
   }
 
-  void add_parts(const ir::Moved& moved, std::vector<Piece>& to) const {
-    const auto axis = static_cast<size_t>(moved.axis);
+  void add_parts(const ir::Moved& moved, const Shape& shape, std::vector<Piece>& to) const {
     for (const ir::MovedPart& part : moved.parts) {
-      std::optional<Piece> piece = piece_of(part.from);
-      if (!piece) LATHE_INTERNAL("a group moves what it computes");
-      if (piece->from) {
-        IndexMap& map = piece->from->map;
-        map.offset = map.offset - part.by * map.along(axis);
+      std::optional<Pieces> pieces = pieces_of(part.from);
+      if (!pieces) LATHE_INTERNAL("a group moves what it computes");
+      for (Piece& p : pieces->all) {
+        for (const ir::Along& along : part.along) move(p, along, shape);
+        if (!moved.axes.empty()) renumber_axes(p, moved.axes);
+        to.push_back(std::move(p));
       }
-      piece->within = {{moved.axis, part.first, part.last}};
-      to.push_back(std::move(*piece));
     }
   }
 
-  /// Of a tensor that is given, or of one value.
-  std::optional<Piece> piece_of(const Value* v) const {
+  /// Of a tensor that is given, of one value, or of what was moved before; nothing of others.
+  std::optional<Pieces> pieces_of(const Value* v) const {
+    if (const auto it = pieces_.find(v); it != pieces_.end()) return it->second;
     const TensorType& type = v->tensor();
     if (buffer_of(v) >= 0)
-      return beside({buffer_of(v), map_of(type, geometry(v), type.shape)}, type);
+      return Pieces{type.dtype,
+                    {beside({buffer_of(v), map_of(type, geometry(v), type.shape)}, type)}};
     const std::optional<uint64_t> bits = filled_with(*v->node());
-    return bits ? std::optional(Piece{{}, *bits, {}}) : std::nullopt;
+    return bits ? std::optional(Pieces{type.dtype, {{{}, *bits, {}}}}) : std::nullopt;
+  }
+
+  /// The piece as a part shows it along an axis: further on, and no further than the part goes.
+  static void move(Piece& piece, const ir::Along& along, const Shape& shape) {
+    const auto axis = static_cast<size_t>(along.axis);
+    if (piece.from) {
+      IndexMap& map = piece.from->map;
+      map.offset = map.offset - along.by * map.along(axis);
+    }
+    const auto is_along = [&](const Range& r) { return r.axis == along.axis; };
+    const auto range = std::find_if(piece.within.begin(), piece.within.end(), is_along);
+    if (range == piece.within.end()) {
+      if (!identical(along.first, Int(0)) || !identical(along.last, shape[axis]))
+        piece.within.push_back({along.axis, along.first, along.last});
+      return;
+    }
+    range->first = max(range->first + along.by, along.first);
+    range->last = min(range->last + along.by, along.last);
+  }
+
+  /// `axes`: of the piece, by axis of the result. No piece ends along an axis that goes.
+  static void renumber_axes(Piece& piece, absl::Span<const int> axes) {
+    if (piece.from) {
+      IndexMap& map = piece.from->map;
+      IndexMap renumbered{map.offset, {}};
+      for (int axis : axes)
+        renumbered.strides.push_back(axis < 0 ? Int(0) : map.along(static_cast<size_t>(axis)));
+      map = std::move(renumbered);
+    }
+    for (Range& r : piece.within) {
+      const auto now = std::find(axes.begin(), axes.end(), r.axis);
+      if (now == axes.end()) LATHE_INTERNAL("a group drops an axis along which it moves elements");
+      r.axis = static_cast<int>(now - axes.begin());
+    }
+  }
+
+  /// What is in one place is no piece.
+  static Operand operand_of(const Pieces& pieces) {
+    const Piece& first = pieces.all.front();
+    if (pieces.all.size() == 1 && first.from) return *first.from;
+    return pieces;
   }
 
   /// One element along the last axis may be said to lie beside the next one.

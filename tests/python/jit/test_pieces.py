@@ -96,7 +96,36 @@ def counted(x, y, axis, n):
     return (out + 1).to(x.dtype)
 
 
+def surrounded(x, y, axis, n):
+    """Slices of what has a border on all sides."""
+    mode = ("constant", "replicate", "circular")[n % 3]
+    wide = F.pad(x, [1] * (2 * x.ndim), mode=mode)
+    for other in range(x.ndim):
+        if other != axis:
+            wide = wide.narrow(other, 1, x.shape[other])
+    length = x.shape[axis]
+    return wide.narrow(axis, 0, length) + wide.narrow(axis, 2, length) * y - x
+
+
+def rolled_twice(x, y, axis, n):
+    return lt.roll(x, (n, 1 - n), (axis, (axis + 1) % x.ndim)) * 2 - y
+
+
+def joined_and_rolled(x, y, axis, n):
+    length = x.shape[axis]
+    both = lt.roll(lt.cat((x, F.pad(y, [1, 2]).narrow(-1, 1, y.shape[-1])), axis), n, axis)
+    return both.narrow(axis, 1, length) * both.narrow(axis, length - 1, length)
+
+
+def read_by_several(x, y, axis, n):
+    """Groups that are not one: what is between them moves elements in another way."""
+    moved = lt.roll(x, n, axis)
+    first = moved + y
+    return moved - first.flip(axis) * y
+
+
 STEPS = [masked, counted, rolled, turned_round, padded, written, added, differences, joined]
+STEPS += [surrounded, rolled_twice, joined_and_rolled, read_by_several]
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
@@ -170,6 +199,34 @@ def test_a_limit_of_a_part_has_its_gradient():
 
     x = lt.randn(400)
     assert bits_of(lt.trace(f)(x)) == bits_of(f(x))
+
+
+def test_a_stencil_of_slices_is_one_kernel():
+    """A border around two axes, of zeros or of what is at the ends, and slices of that."""
+
+    def spread(x, mode):
+        p = F.pad(x[None, None], (1, 1, 1, 1), mode=mode)[0, 0]
+        return x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 * x)
+
+    for mode in ("constant", "replicate", "circular"):
+        assert steps_of(lambda x, mode=mode: spread(x, mode), lt.randn(300, 400)) == 1
+
+
+def test_a_shift_along_two_axes_is_one_kernel():
+    def alive(g):
+        n = sum(lt.roll(g, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
+        return ((n == 3) | ((g == 1) & (n == 2))).long()
+
+    assert steps_of(alive, lt.randint(0, 2, (256, 256))) == 1
+
+
+def test_several_groups_read_the_pieces_of_one_shift():
+    def f(x, y):
+        moved = lt.roll(x, 1, 0)
+        return (moved * y).flip(0) - moved
+
+    x, y = lt.randn(300, 64), lt.randn(300, 64)
+    assert steps_of(f, x, y) == 2
 
 
 def test_what_is_read_in_another_way_is_made():
