@@ -189,14 +189,28 @@ bool has_checks(const ScalarFunction& f) {
                      [](const ExprNode& node) { return node.prim == Prim::check; });
 }
 
+namespace {
+
+/// Bytes of the widest dtype that is computed in.
+size_t widest(const ScalarFunction& f) {
+  size_t bytes = 1;
+  for (const ExprNode& node : f.graph.nodes())
+    if (node.prim != Prim::constant && !is_complex(node.dtype))
+      bytes = std::max(bytes, size_of(node.dtype));
+  return bytes;
+}
+
+}  // namespace
+
 unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& target) {
   constexpr ptrdiff_t kShortBody = 64;  // operations
   const bool twice = !target.has("avx512f") && !strided && operations(f) <= kShortBody;
-  size_t widest = 1;
-  for (const ExprNode& node : f.graph.nodes())
-    if (node.prim != Prim::constant && !is_complex(node.dtype))
-      widest = std::max(widest, size_of(node.dtype));
-  return static_cast<unsigned>((twice ? 128 : 64) / widest);
+  return static_cast<unsigned>((twice ? 128 : 64) / widest(f));
+}
+
+unsigned register_lanes(const ScalarFunction& f, const Target& target) {
+  if (target.has("avx512f")) return UINT_MAX;
+  return static_cast<unsigned>((target.has("avx") ? 32 : 16) / widest(f));
 }
 
 }  // namespace lathe::jit

@@ -89,5 +89,8 @@ bool has_checks(const ScalarFunction& f);
 /// AVX2 a GELU or a softmax takes a twelfth less, a logarithm a fifth (but an arc tangent a tenth
 /// more), where a sine would take a quarter more.
 unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& target);
+/// As many as fill one register, where the machine cannot write the first elements of several by
+/// one instruction each; otherwise there is no need to take fewer than that, and it is UINT_MAX.
+unsigned register_lanes(const ScalarFunction& f, const Target& target);
 
 }  // namespace lathe::jit

@@ -68,6 +68,13 @@ class KernelEmitter {
     VectorOps ops;
     Memory memory;
   };
+  /// Several registers a step; and one, for what is left over, where that would cost as much as all
+  /// of them.
+  struct Widths {
+    Widths(KernelEmitter& e, const Line& line);
+    Lanes all;
+    std::optional<Lanes> rest;
+  };
 
   void rows();
   void elements(const Compute& c);
@@ -78,9 +85,9 @@ class KernelEmitter {
   Line computation(const Compute& c, int axis);
   void line(const Line& line);
   unsigned lanes_of(const Line& line) const;
-  void along(const Line& line, Lanes& with, llvm::Value* row, llvm::Value* length);
+  void along(const Line& line, Widths& with, llvm::Value* row, llvm::Value* length);
   void step(const Line& line, Lanes& with, Operands& in, const std::vector<Run>& to,
-            llvm::Value* row, llvm::Value* i, llvm::Value* length);
+            llvm::Value* row, llvm::Value* i, llvm::Value* length, llvm::Value* whole);
   void reduce(const Reduce& r, llvm::Value* first_row, unsigned rows);
   void each_row(const std::function<void(llvm::Value*)>& body);
   /// How many positions the statements take at a time.

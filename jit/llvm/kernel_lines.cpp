@@ -84,7 +84,7 @@ void KernelEmitter::Operands::give(StepContext& context, const Values& loaded) c
 
 void KernelEmitter::elements(const Compute& c) {
   const Line l = computation(c, k_.parallel - 1);
-  Lanes with(b_, lanes_of(l), target_);
+  Widths with(*this, l);
   frame_.walk(static_cast<size_t>(k_.parallel), [&](const Values& at, Value* position) {
     at_ = at;
     position_ = position;
@@ -134,7 +134,7 @@ void KernelEmitter::statement(const ReduceRows& r) {
 
 /// All of it for every row there is.
 void KernelEmitter::line(const Line& l) {
-  Lanes with(b_, lanes_of(l), target_);
+  Widths with(*this, l);
   each_row([&](Value* row) { along(l, with, row, frame_.extents[static_cast<size_t>(l.axis)]); });
 }
 
@@ -148,23 +148,37 @@ unsigned KernelEmitter::lanes_of(const Line& l) const {
   return static_cast<unsigned>(count_of(k_.schedule, ScheduleKind::vectorise, best));
 }
 
-void KernelEmitter::along(const Line& l, Lanes& with, Value* row, Value* length) {
-  Operands in(*this, l.operands, l.first, row, with.ops, with.memory, l.axis);
+KernelEmitter::Widths::Widths(KernelEmitter& e, const Line& l)
+    : all(e.b_, e.lanes_of(l), e.target_) {
+  constexpr ptrdiff_t kLongBody = 256;  // operations: it would take as long to compile once more
+  const unsigned few = register_lanes(l.f, e.target_);
+  if (few < all.ops.lanes() && operations(l.f) <= kLongBody) rest.emplace(e.b_, few, e.target_);
+}
+
+void KernelEmitter::along(const Line& l, Widths& with, Value* row, Value* length) {
   const std::vector<Run> to = l.to(row);
-  Value* lanes = frame_.i64(with.ops.lanes());
-  frame_.loop(frame_.i64(0), length, lanes, {}, [&](Value* i, const Values&) {
-    step(l, with, in, to, row, i, length);
-    return Values();
-  });
+  const auto stretch = [&](Lanes& lanes, Value* first, Value* last, bool whole) {
+    Operands in(*this, l.operands, l.first, row, lanes.ops, lanes.memory, l.axis);
+    Value* step = frame_.i64(lanes.ops.lanes());
+    frame_.loop(first, last, step, {}, [&](Value* i, const Values&) {
+      // One comparison a step, with what is the same for the whole row.
+      const bool all = whole || lanes.ops.lanes() == 1;
+      Value* fits = all ? b_.getTrue() : b_.CreateICmpSLE(i, b_.CreateSub(length, step));
+      this->step(l, lanes, in, to, row, i, length, fits);
+      return Values();
+    });
+  };
+  if (!with.rest) return stretch(with.all, frame_.i64(0), length, false);
+  const uint64_t lanes = with.all.ops.lanes();
+  Value* whole = b_.CreateSub(length, b_.CreateURem(length, frame_.i64(lanes)));
+  stretch(with.all, frame_.i64(0), whole, true);
+  stretch(*with.rest, whole, length, false);
 }
 
 void KernelEmitter::step(const Line& l, Lanes& with, Operands& in, const std::vector<Run>& to,
-                         Value* row, Value* i, Value* length) {
+                         Value* row, Value* i, Value* length, Value* whole) {
   Value* lanes = frame_.i64(with.ops.lanes());
-  // One comparison a step, with what is the same for the whole row; what is left over is counted
-  // only where there are too few.
-  Value* whole =
-      with.ops.lanes() == 1 ? b_.getTrue() : b_.CreateICmpSLE(i, b_.CreateSub(length, lanes));
+  // What is left over is counted only where there are too few.
   const auto left = [&] { return Limit{frame_.smaller(b_.CreateSub(length, i), lanes)}; };
   const auto load = [&](Limit limit) {
     Values values = in.load(i, limit);

@@ -107,23 +107,26 @@ void Memory::repeat(Value* first, Value* last, uint64_t step,
   b_.SetInsertPoint(done);
 }
 
-/// By registers, as far as they go, then an element at a time.
+/// As `count` is the sum of powers of two, half of the vector at most: each by one store. Rows of
+/// one length take the same way each time.
 void Memory::store_first(Value* vector, Value* pointer, Value* count) {
   llvm::Type* scalar = vector->getType()->getScalarType();
-  const unsigned most = (target_.has("avx") ? 32 : 16) / static_cast<unsigned>(bytes_of(scalar));
-  const unsigned several = std::min(most, lanes_of(vector->getType()));
   Value* room = temporary(vector->getType());
   b_.CreateAlignedStore(vector, room, llvm::Align(64));
-  const auto copy = [&](llvm::Type* type) {
-    return [this, type, scalar, room, pointer](Value* lane) {
-      b_.CreateAlignedStore(
-          b_.CreateAlignedLoad(type, b_.CreateGEP(scalar, room, lane), any_alignment()),
-          b_.CreateGEP(scalar, pointer, lane), any_alignment());
-    };
-  };
-  Value* whole = b_.CreateAnd(count, b_.getInt64(~uint64_t{several - 1}));
-  repeat(b_.getInt64(0), whole, several, copy(llvm::FixedVectorType::get(scalar, several)));
-  repeat(whole, count, 1, copy(scalar));
+  for (uint64_t several = lanes_of(vector->getType()) / 2; several > 0; several /= 2) {
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* some = llvm::BasicBlock::Create(b_.getContext(), "store_some", before->getParent());
+    auto* done = llvm::BasicBlock::Create(b_.getContext(), "stored", before->getParent());
+    b_.CreateCondBr(b_.CreateIsNotNull(b_.CreateAnd(count, b_.getInt64(several))), some, done);
+    b_.SetInsertPoint(some);
+    Value* lane = b_.CreateAnd(count, b_.getInt64(~(2 * several - 1)));
+    llvm::Type* type = several == 1 ? scalar : llvm::FixedVectorType::get(scalar, several);
+    b_.CreateAlignedStore(
+        b_.CreateAlignedLoad(type, b_.CreateGEP(scalar, room, lane), any_alignment()),
+        b_.CreateGEP(scalar, pointer, lane), any_alignment());
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+  }
 }
 
 Value* Memory::gather_mask(Limit limit) {
