@@ -19,6 +19,8 @@ constexpr int64_t kGrainBytes = 1 << 16;
 /// Positions of a box of which something is staged, how far it goes along the last axis, and how
 /// far at least along the axis of what is staged: that is still in the cache when it is read.
 constexpr int64_t kBoxElements = 1 << 14, kAlong = 256, kAcross = 64;
+/// Positions of a box that is one line.
+constexpr int64_t kLineElements = 1 << 12;
 
 }  // namespace
 
@@ -93,6 +95,12 @@ void ElementKernel::cut(Bound& b) const {
 Sizes ElementKernel::staged_box(const Bound& b) const {
   const size_t rank = b.extents.size(), last = rank - 1;
   Sizes box(rank, 1);
+  if (staging_.flat()) {
+    int64_t most = kLineElements;
+    for (size_t axis = rank; axis-- > 0; most /= std::max<int64_t>(1, b.extents[axis]))
+      box[axis] = std::clamp<int64_t>(most, 1, std::max<int64_t>(1, b.extents[axis]));
+    return box;
+  }
   box[last] = std::min(b.extents[last], kAlong);
   const size_t across = staging_.runs_along(b.strides, rank);
   int64_t left = kBoxElements / std::max<int64_t>(1, box[last]);
@@ -234,7 +242,8 @@ void ElementKernel::Launch::all() {
   if (bound_.elements == 0) return;
   parallel_for(bound_.box_count, boxes_together(), [&](int64_t begin, int64_t end) {
     const Scratch room(bound_.staged.bytes);
-    for (; begin < end; ++begin) box(begin, room.data());
+    for (int64_t i = begin, most = 0; i < end; ++i)
+      most = std::max(most, box(i, room.data(), most));
   });
 }
 
@@ -266,7 +275,7 @@ ElementKernel::Launch::Area ElementKernel::Launch::area(const PieceBoxes::Box& b
   return of;
 }
 
-void ElementKernel::Launch::box(int64_t number, std::byte* room) {
+int64_t ElementKernel::Launch::box(int64_t number, std::byte* room, int64_t most) {
   Sizes first = position_of(number, bound_.boxes), count = bound_.box;
   int64_t elements = 1;
   for (size_t axis = 0; axis < count.size(); ++axis) {
@@ -277,11 +286,19 @@ void ElementKernel::Launch::box(int64_t number, std::byte* room) {
   Area of = area(first, count);
   if (kernel_.stages()) {
     const Sizes here(count.size());
+    size_t axes = SIZE_MAX;  // along which boxes of a line follow each other
+    if (elements <= most && kernel_.staging_.flat())
+      for (axes = count.size(); axes > 1 && bound_.boxes[axes - 1] == 1;) --axes;
     kernel_.staging_.copy(bound_.staged, here, count, bound_.strides, absl::MakeSpan(of.places),
-                          room);
+                          room, axes);
     of.strides = bound_.staged.strides;
   }
+  if (kernel_.staging_.flat()) {
+    of.extents.back() = elements;
+    for (size_t axis = 0; axis + 1 < of.extents.size(); ++axis) of.extents[axis] = 1;
+  }
   run(of, 0, elements);
+  return elements;
 }
 
 ElementKernel::Launch::Area ElementKernel::Launch::area(const Sizes& first,

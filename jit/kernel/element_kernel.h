@@ -42,7 +42,7 @@ class ElementKernel : public CompiledKernel {
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
   /// Does a run copy what lies in another order? Then it takes whole boxes only.
-  bool stages() const { return staging_.any(); }
+  bool stages() const { return staging_.any() || staging_.flat(); }
   /// Does it run box by box, and not from any position to any other?
   bool takes_boxes() const { return stages() || pieces_.any(); }
   /// Bytes that a run takes for itself.
@@ -94,7 +94,8 @@ class ElementKernel : public CompiledKernel {
     bool are_rows(const Epilogue::Lines& lines) const;
     /// So many positions an axis, from `first` on.
     Area area(const Sizes& first, const Sizes& count) const;
-    void box(int64_t number, std::byte* room);
+    /// How many positions it has. `most`: of the boxes before it that this thread ran.
+    int64_t box(int64_t number, std::byte* room, int64_t most);
     void pieces();
     Area area(const PieceBoxes::Box& box) const;
     int64_t boxes_together() const;

@@ -32,7 +32,8 @@ RowKernel::RowKernel(LoweredRows lowered)
       numbers_(std::move(lowered.numbers)),
       sums_(loops()),
       states_(lowered.of_line),
-      staging_(loops()) {}
+      staging_(loops()),
+      short_rows_(loops()) {}
 
 RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const {
   const Kernel& k = loops();
@@ -55,19 +56,22 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
   b.scratch_bytes = b.staged_at + b.staged.bytes;
   if (k.line) b.line = value(*k.line);
   b.columns = b.extents.back();
-  if (sums_.any() && columns_are_apart(k)) {
+  if (sums_.any() && columns_are_apart(k) && !staging_.flat()) {
     const int64_t near =
         kFewColumns * std::max<int64_t>(1, kNearLanes / sums_.block_bytes(b.rows, kFewColumns));
     const auto inner = static_cast<int>(k.axes.size()) - 1;
     b.columns = std::min(b.columns, count_of(k.schedule, ScheduleKind::split, near, inner));
   }
   b.row_work = 64 + b.extents.back() * std::max<int64_t>(1, k.facts.flops_per_element);
+  b.unrolled = short_rows_.of(b.extents.back(), b.rows);
+  if (b.unrolled != nullptr) b.of_unrolled = b.unrolled->kernel().bind(value);
   return b;
 }
 
 void RowKernel::cut(Bound& b) const {
   const int rows = loops().parallel - 1;
   b.box = count_of(loops().schedule, ScheduleKind::split, 0, rows);
+  if (staging_.flat()) b.box = RowSums::kBlock;
   if (!staging_.any()) return;
   Sizes box(b.extents.size(), 1);
   box.back() = b.extents.back();
@@ -92,7 +96,7 @@ RowKernel::Shares RowKernel::shares(const Bound& bound) const {
   const int64_t blocks = (bound.rows + RowSums::kBlock - 1) / RowSums::kBlock;
   const int64_t tiles =
       bound.columns == 0 ? 1 : (bound.extents.back() + bound.columns - 1) / bound.columns;
-  const bool few = pool_threads() > 1 && blocks * tiles < 2 * pool_threads();
+  const bool few = pool_threads() > 1 && blocks * tiles < 2 * pool_threads() && !staging_.flat();
   return {blocks, tiles, few && bound.rows >= RowSums::kLanes ? most : 1};
 }
 
@@ -116,6 +120,10 @@ size_t RowKernel::room(const Bound& bound) const {
 
 Engine RowKernel::run(const Bound& bound, const KernelRun& run) const {
   if (bound.rows == 0 && rows_are_apart()) return Engine::none;
+  if (const KernelFn fn = bound.unrolled == nullptr ? nullptr : bound.unrolled->code(run)) {
+    bound.unrolled->kernel().run(fn, bound.of_unrolled, run);
+    return Engine::generated;
+  }
   const KernelFn fn = code().for_run(run.wanted, run.op, run.site);
   this->run(fn, bound, run);
   return fn != nullptr ? Engine::generated : Engine::simd;
@@ -149,6 +157,7 @@ class RowKernel::Call {
   /// A thread's own: with its locals in `scratch`, and the lanes of reductions over rows.
   class Worker {
    public:
+    using Extents = absl::InlinedVector<int64_t, 6>;
     Worker(const Call& call, std::byte* scratch, const Columns& columns,
            absl::Span<std::byte* const> lanes)
         : call_(call),
@@ -167,12 +176,14 @@ class RowKernel::Call {
         : Worker(call, scratch, {0, call.bound_.extents.back()}, {}) {}
     void rows(int64_t begin, int64_t end) const {
       const Bound& b = call_.bound_;
-      if (b.box == 0) return run(places_, b.strides, begin, end);
+      if (call_.k_.staging_.flat()) return lines(begin, end);
+      if (b.box == 0) return run(places_, b.strides, extents_, begin, end);
       const auto last = static_cast<size_t>(call_.k_.loops().parallel) - 1;
       while (begin < end) {
         const int64_t at = begin % b.extents[last];
         const int64_t stop = begin + std::min({b.box, end - begin, b.extents[last] - at});
-        call_.k_.staging_.any() ? staged(begin, stop) : run(places_, b.strides, begin, stop);
+        call_.k_.staging_.any() ? staged(begin, stop)
+                                : run(places_, b.strides, extents_, begin, stop);
         begin = stop;
       }
     }
@@ -195,18 +206,38 @@ class RowKernel::Call {
       count.back() = extents_.back();
       Pointers places = places_;
       call_.k_.staging_.copy(b.staged, first, count, b.strides, absl::MakeSpan(places), room_);
-      run(places, b.staged.strides, begin, end);
+      run(places, b.staged.strides, extents_, begin, end);
     }
-    void run(const Pointers& places, const std::vector<int64_t>& strides, int64_t begin,
-             int64_t end) const {
+    /// As many rows at a time as a sum over them has lanes, which follow each other as the elements
+    /// of the rows do: one row of all of these. At most a block of rows, from its first on.
+    void lines(int64_t begin, int64_t end) const {
+      const Bound& b = call_.bound_;
+      const size_t axes = extents_.size();
+      Pointers places = places_;
+      const bool stages = call_.k_.staging_.any();
+      const Sizes first{begin, 0}, count{end - begin, extents_.back()};
+      if (stages)
+        call_.k_.staging_.copy(b.staged, first, count, b.strides, absl::MakeSpan(places), room_);
+      const std::vector<int64_t>& strides = stages ? b.staged.strides : b.strides;
+      Extents line = extents_;
+      line.front() = 1;
+      for (; begin < end; begin += RowSums::kLanes) {
+        Pointers at = places;
+        for (size_t i = 0; i < operands_; ++i) at[i] += begin * strides[i * axes];
+        line.back() = std::min(RowSums::kLanes, end - begin) * extents_.back();
+        run(at, strides, line, 0, 1);
+      }
+    }
+    void run(const Pointers& places, const std::vector<int64_t>& strides, const Extents& extents,
+             int64_t begin, int64_t end) const {
       if (call_.by_simd_ != nullptr) {
         const auto all = absl::MakeConstSpan(places);
         const auto own = all.first(operands_), lanes = all.subspan(operands_);
-        return call_.by_simd_->run({own, extents_, strides, begin, end, lanes});
+        return call_.by_simd_->run({own, extents, strides, begin, end, lanes});
       }
       KernelArgs args;
       args.data = places.data();
-      args.extents = extents_.data();
+      args.extents = extents.data();
       args.strides = strides.data();
       args.begin = begin;
       args.end = end;
@@ -217,7 +248,7 @@ class RowKernel::Call {
     size_t operands_;
     std::byte* room_ = nullptr;  // of what is staged
     Pointers places_;
-    absl::InlinedVector<int64_t, 6> extents_;
+    Extents extents_;
   };
 
  private:

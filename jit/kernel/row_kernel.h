@@ -5,8 +5,10 @@
 #include <mutex>
 
 #include "jit/kernel/compiled_kernel.h"
+#include "jit/kernel/element_kernel.h"
 #include "jit/kernel/lower_rows.h"
 #include "jit/kernel/piece_states.h"
+#include "jit/kernel/short_rows.h"
 #include "jit/kernel/simd_kernel.h"
 #include "jit/kernel/staging.h"
 
@@ -30,6 +32,8 @@ class RowKernel : public CompiledKernel {
     Staging::Bound staged;
     int64_t columns = 0;   // positions of the inner axis that reductions over rows take at a time
     int64_t row_work = 1;  // operations, about
+    std::shared_ptr<const ShortRows::OfLength> unrolled;  // where rows are short
+    ElementKernel::Bound of_unrolled;
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
@@ -77,6 +81,7 @@ class RowKernel : public CompiledKernel {
   RowSums sums_;
   PieceStates states_;
   Staging staging_;
+  ShortRows short_rows_;
   mutable std::once_flag simd_made_;  // by the first run that needs it
   mutable std::unique_ptr<SimdKernel> simd_;
 };

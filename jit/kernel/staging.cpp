@@ -15,19 +15,25 @@ bool same_elements(const Access& a, const Access& b) {
 
 }  // namespace
 
-Staging::Staging(const Kernel& kernel) {
+Staging::Staging(const Kernel& kernel)
+    : flat_(find(kernel.schedule, ScheduleKind::flatten) != nullptr) {
   std::vector<const Access*> first;  // by slot
+  const auto is_staged = [&](const Access& a) {
+    return find(kernel.schedule, ScheduleKind::stage, a.buf) != nullptr ||
+           (flat_ && !is_one_element(a.map) && !is_flat(kernel, a.map));
+  };
   size_t number = 0;
   const auto read = [&](const Operand& o) {
     const size_t k = number++;
     const auto* a = std::get_if<Access>(&o);
-    if (a == nullptr || find(kernel.schedule, ScheduleKind::stage, a->buf) == nullptr) return;
+    if (a == nullptr || !is_staged(*a)) return;
     size_t slot = 0;
     while (slot < first.size() && !same_elements(*first[slot], *a)) ++slot;
     if (slot == first.size()) {
       first.push_back(a);
       const bool along = !identical(a->map.along(kernel.axes.size() - 1), Int(0));
-      slots_.push_back({kernel.buffers[static_cast<size_t>(a->buf)].dtype, along, {}});
+      const bool spread = flat_ && !is_one_element(a->map);
+      slots_.push_back({kernel.buffers[static_cast<size_t>(a->buf)].dtype, along, spread, {}});
     }
     slots_[slot].operands.push_back(k);
   };
@@ -51,7 +57,8 @@ Staging::Bound Staging::bind(absl::Span<const int64_t> box,
     b.begins.push_back(b.bytes);
     const auto lies = absl::MakeConstSpan(strides).subspan(slot.operands[0] * box.size());
     for (size_t axis = box.size(); axis-- > 0;) {
-      const bool goes = !slot.repeated(lies.first(box.size()), axis) && box[axis] != 1;
+      const bool line = slot.spread && axis + 1 == box.size();  // which is that of the whole box
+      const bool goes = line || (!slot.repeated(lies.first(box.size()), axis) && box[axis] != 1);
       for (size_t k : slot.operands) b.strides[k * box.size() + axis] = goes ? step : 0;
       if (goes) step *= box[axis];
     }
@@ -62,7 +69,7 @@ Staging::Bound Staging::bind(absl::Span<const int64_t> box,
 
 void Staging::copy(const Bound& bound, absl::Span<const int64_t> first,
                    absl::Span<const int64_t> count, const std::vector<int64_t>& strides,
-                   absl::Span<std::byte*> places, std::byte* room) const {
+                   absl::Span<std::byte*> places, std::byte* room, size_t again) const {
   const size_t axes = count.size();
   for (size_t s = 0; s < slots_.size(); ++s) {
     const Slot& slot = slots_[s];
@@ -81,7 +88,11 @@ void Staging::copy(const Bound& bound, absl::Span<const int64_t> first,
       place -= first[axis] * staged;
     }
     to.shape = from.shape;
-    own::copy_elements(from, to);
+    const auto is_same = [](int64_t step) { return step == 0; };
+    const bool there =
+        again < axes &&
+        std::all_of(lies.begin(), lies.begin() + static_cast<ptrdiff_t>(again), is_same);
+    if (!there) own::copy_elements(from, to);
     for (size_t k : slot.operands) places[k] = place;
   }
 }

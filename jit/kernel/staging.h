@@ -15,6 +15,8 @@ class Staging {
   explicit Staging(const Kernel& kernel);
 
   bool any() const { return !slots_.empty(); }
+  /// Is a box one line along all axes?
+  bool flat() const { return flat_; }
   /// The axis along which what is staged lies side by side, by the strides of all operands.
   size_t runs_along(const std::vector<int64_t>& strides, size_t axes) const;
 
@@ -29,21 +31,26 @@ class Staging {
 
   /// Copies what the box of `count` positions from `first` on reads into `room`. `places`: by
   /// operand, where position 0 is; afterwards, by the strides of `bound`, of what is staged.
+  /// `again`: `room` holds what a box of at least as many positions read, which began elsewhere
+  /// along so many of the first axes.
   void copy(const Bound& bound, absl::Span<const int64_t> first, absl::Span<const int64_t> count,
-            const std::vector<int64_t>& strides, absl::Span<std::byte*> places,
-            std::byte* room) const;
+            const std::vector<int64_t>& strides, absl::Span<std::byte*> places, std::byte* room,
+            size_t again = SIZE_MAX) const;
 
  private:
   struct Slot {
     DType dtype;
     bool along;                    // code goes along the last axis, whatever the stride is
+    bool spread;                   // and what is repeated along another axis is there as often
     std::vector<size_t> operands;  // that read the same elements
     /// Is there one element for all positions of an axis?
     bool repeated(absl::Span<const int64_t> strides, size_t axis) const {
+      if (spread) return false;
       return axis + 1 == strides.size() ? !along : strides[axis] == 0;
     }
   };
   std::vector<Slot> slots_;
+  bool flat_;
 };
 
 }  // namespace lathe::jit

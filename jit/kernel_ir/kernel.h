@@ -299,6 +299,21 @@ inline const Compute* of_elements(const Kernel& kernel) {
 /// strides[k] elements apart, and the results side by side.
 Kernel kernel_of_elements(const ScalarFunction& f, Int extent, absl::Span<const Int> strides);
 
+/// Do its elements lie in row-major order along all axes?
+inline bool is_flat(const Kernel& kernel, const IndexMap& map) {
+  Int step = 1;
+  for (size_t axis = kernel.axes.size(); axis-- > 0;) {
+    if (!identical(map.along(axis), step)) return false;
+    step = step * kernel.axes[axis].extent;
+  }
+  return true;
+}
+/// Is it one element for all positions?
+inline bool is_one_element(const IndexMap& map) {
+  return std::all_of(map.strides.begin(), map.strides.end(),
+                     [](Int stride) { return identical(stride, Int(0)); });
+}
+
 /// Sets `facts`: what the statements ask for an element of.
 void count_facts(Kernel& kernel);
 

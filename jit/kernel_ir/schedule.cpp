@@ -15,6 +15,7 @@ struct KindInfo {
 constexpr KindInfo kKinds[kScheduleKinds] = {
     {"split", 'i', true, false},      // not an op: of an axis
     {"stage", 'b', false, false},     // of a buffer
+    {"flatten", 0, false, false},     // not an op: of all axes
     {"parallel", 0, true, false},     // of all
     {"unroll", 0, true, true},        // of the rows
     {"vectorise", 0, true, true},     // of what goes along an axis

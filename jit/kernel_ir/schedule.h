@@ -3,10 +3,11 @@
 //
 //   split i0 by 64    boxes of so many positions along an axis, one after the other
 //   stage b0          what a box reads of an input is copied first, side by side along the last
-//   axis parallel by 8     boxes, elements or rows that a thread takes at a time unroll by 4 rows
-//   that the statements take at a time vectorise by 16   elements a step of machine code takes
-//   along an axis prefetch b0       what the rows after these read of an input is called into a
-//   cache
+//   axis flatten           a box is one line along all axes: what does not lie so is copied first
+//   parallel by 8     boxes, elements or rows that a thread takes at a time
+//   unroll by 4       rows that the statements take at a time
+//   vectorise by 16   elements that a step of machine code takes along an axis
+//   prefetch b0       what the rows after these read of an input is called into a cache
 //
 // Each is there once for the axis or buffer it is about. What is not said, who runs it decides.
 #pragma once
@@ -19,7 +20,7 @@
 namespace lathe::jit {
 
 struct ScheduleStep {
-  enum class Kind : uint8_t { split, stage, parallel, unroll, vectorise, prefetch };
+  enum class Kind : uint8_t { split, stage, flatten, parallel, unroll, vectorise, prefetch };
   Kind kind;
   int on = -1;     // the axis of a split; the buffer of a stage or prefetch
   int64_t by = 0;  // of the others

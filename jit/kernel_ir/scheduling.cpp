@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "core/sizes/symexpr.h"
+
 namespace lathe::jit {
 namespace {
 
@@ -51,6 +53,7 @@ bool comes_in_columns(const Kernel& k, int buffer) {
 std::string illegal_split(const Kernel& k, const ScheduleStep& s) {
   if (!piecewise(k).empty()) return "an operand has pieces, which cut it";
   if (static_cast<size_t>(s.on) >= k.axes.size()) return absl::StrCat("there is no i", s.on);
+  if (find(k.schedule, Kind::flatten) != nullptr) return "boxes are lines along all axes";
   if (of_elements(k) != nullptr)
     return reads_positions(k) ? "a function asks where its element is" : "";
   if (k.line) return "pieces of a line are taken one by one";
@@ -69,12 +72,42 @@ std::string illegal_stage(const Kernel& k, const ScheduleStep& s) {
   return reads_of(k, s.on).empty() ? absl::StrCat("nothing reads b", s.on) : "";
 }
 
+/// Rows of which nothing but sums over all of them has to do with more than one element: those that
+/// are as many as a sum has lanes are one line.
+bool sums_elements(const Kernel& k) {
+  if (k.parallel != 1 || row_reductions(k).empty() || !columns_are_apart(k)) return false;
+  for (const ReduceRows* r : row_reductions(k))
+    if (reads_input(r->bodies.lift, r->operands.size())) return false;  // which row it is
+  return std::all_of(k.buffers.begin(), k.buffers.end(),
+                     [](const Buf& b) { return b.space == Space::argument; });
+}
+
+std::string illegal_flatten(const Kernel& k) {
+  if (of_elements(k) == nullptr && !sums_elements(k))
+    return "only what is done element by element is one line";
+  if (!piecewise(k).empty()) return "an operand has pieces, which cut it";
+  if (reads_positions(k)) return "a function asks where its element is";
+  if (k.axes.size() == 1) return "there is one axis";
+  for (const ScheduleStep& s : k.schedule) {
+    if (s.kind == Kind::split) return absl::StrCat("i", s.on, " is split");
+    if (s.kind == Kind::unroll) return "rows are taken together";
+  }
+  std::string why;
+  each_statement(k.body, [&](const auto& statement) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(statement)>, Compute>)
+      for (const Access& a : statement.stores)
+        if (!is_flat(k, a.map)) why = absl::StrCat("b", a.buf, " is no line along all axes");
+  });
+  return why;
+}
+
 std::string illegal_count(const Kernel& k, const ScheduleStep& s) {
   const bool power = (s.by & (s.by - 1)) == 0;
   const bool elements = of_elements(k) != nullptr;
   switch (s.kind) {
     case Kind::unroll:
-      if (elements || k.line) return "there are no rows to take together";
+      if (elements || k.line || find(k.schedule, Kind::flatten) != nullptr)
+        return "there are no rows to take together";
       return power && s.by <= 8 ? "" : "1, 2, 4 or 8 rows are taken together";
     case Kind::vectorise:
       return power && s.by <= 64 ? "" : "a vector has 1, 2, 4 ... or 64 elements";
@@ -104,10 +137,40 @@ bool has_few_elements(const Kernel& k) {
   return known < kFewElements;
 }
 
-/// What is turned is staged.
+/// At the sizes of the first call, where a graph says them.
+int64_t hinted(Int e) {
+  if (e.known()) return e.value();
+  return SymScope::current() == nullptr ? INT64_MAX : SymScope::current()->hint(e);
+}
+
+// A row that fills no vector costs about as much as twenty elements of a line. To copy an element
+// that is repeated along it costs about as much as one of these; what repeats row after row is
+// copied once.
+constexpr int64_t kShortRow = 16, kShortRepeatedRow = 32, kVector = 16;
+constexpr int64_t kFewInShortRows = 512;
+
+/// Is its last axis so short that all is better taken as one line?
+bool has_short_rows(const Kernel& k) {
+  if (!illegal_flatten(k).empty()) return false;
+  const size_t last = k.axes.size() - 1;
+  int64_t rows = 1;
+  for (size_t axis = 0; axis < last; ++axis)
+    rows = std::min(kFewElements, rows * std::min(kFewElements, hinted(k.axes[axis].extent)));
+  const int64_t row = hinted(k.axes[last].extent);
+  bool repeats = true;
+  for (int b = 0; b < k.inputs; ++b)
+    for (const Access* a : reads_of(k, b))
+      if (!is_flat(k, a->map)) repeats = repeats && !moves(*a, 0);
+  const bool is_short =
+      row > 1 && row % kVector != 0 && row <= (repeats ? kShortRepeatedRow : kShortRow);
+  return is_short && row * rows >= kFewInShortRows;
+}
+
+/// What is turned is staged; short rows are one line.
 Schedule of_elements_schedule(const Kernel& k) {
   Schedule out;
   if (reads_positions(k) || has_few_elements(k) || !piecewise(k).empty()) return out;
+  if (has_short_rows(k)) return {{Kind::flatten}};
   for (int b = 0; b < k.inputs; ++b) {
     const std::vector<const Access*> reads = reads_of(k, b);
     const auto is_turned = [&](const Access* a) { return turned(k, *a); };
@@ -143,6 +206,8 @@ std::string illegal(const Kernel& kernel, const ScheduleStep& step) {
       return illegal_split(kernel, step);
     case Kind::stage:
       return illegal_stage(kernel, step);
+    case Kind::flatten:
+      return illegal_flatten(kernel);
     case Kind::prefetch:
       return step.on < kernel.inputs && comes_in_rows(kernel, step.on)
                  ? ""
@@ -155,6 +220,7 @@ std::string illegal(const Kernel& kernel, const ScheduleStep& step) {
 Schedule choose_schedule(const Kernel& kernel) {
   if (of_elements(kernel) != nullptr) return of_elements_schedule(kernel);
   if (kernel.line) return {};  // what follows in memory comes by itself
+  if (has_short_rows(kernel)) return {{Kind::flatten}};
   // A reduction of one row alone would wait for itself.
   Schedule out{{Kind::unroll, -1, 4}};
   for (int b = 0; b < kernel.inputs; ++b) {
@@ -168,10 +234,12 @@ Kernel code_of(const Kernel& kernel) {
   Kernel code = kernel;
   read_boxes(code);
   const size_t last = code.axes.size() - 1;
+  const bool flat = find(kernel.schedule, Kind::flatten) != nullptr;
   each_access(code.body, [&](Access& a, bool store) {
-    if (store || find(kernel.schedule, Kind::stage, a.buf) == nullptr) return;
+    const bool staged = find(kernel.schedule, Kind::stage, a.buf) != nullptr;
+    if (store || (!staged && !flat)) return;
     a.map.strides.resize(code.axes.size(), Int(0));
-    if (moves(a, last)) a.map.strides[last] = Int(1);
+    if (flat ? !is_one_element(a.map) : moves(a, last)) a.map.strides[last] = Int(1);
   });
   std::erase_if(code.schedule, [](const ScheduleStep& s) { return !in_code(s.kind); });
   return code;

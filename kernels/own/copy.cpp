@@ -55,7 +55,9 @@ struct LoopNest {
   explicit LoopNest(const Walk& w) {
     constexpr int64_t kFew = 8;
     const size_t rank = w.shape.size();
-    const int64_t most = w.strides[0].back() == 1 && w.strides[1].back() == 1 ? kPiece : kFew;
+    const bool steps =
+        w.strides[0].back() != 1 || w.strides[1].back() < 0 || w.strides[1].back() > 1;
+    const int64_t most = steps ? kFew : kPiece;
     int64_t inside = 1;
     for (axes = 0; axes < std::min(rank, kAxes) && inside <= (axes == 1 ? most : kPiece); ++axes) {
       const size_t k = kAxes - 1 - axes, axis = rank - 1 - axes;
@@ -75,20 +77,31 @@ struct LoopNest {
   }
 };
 
+template <class T>
+void fill_line(T* to, const T* value, int64_t n) {
+  constexpr int64_t kShort = 64;
+  if (n <= kShort)
+    std::fill_n(to, n, *value);
+  else
+    simd_loops().fill[size_class(sizeof(T))](to, value, static_cast<size_t>(n));
+}
+
 /// Lines of n elements; N = n where it is known; whole: elements side by side in both.
 template <int64_t N, bool whole, class T>
 void copy_lines(const LoopNest& nest, T* to, const T* from, int64_t known) {
-  const int64_t n = N > 0 ? N : known;
+  const int64_t n = N > 0 ? N : known, to_step = nest.to[2], from_step = nest.from[2];
   for (int64_t i = 0; i < nest.extent[0]; ++i, to += nest.to[0], from += nest.from[0])
     for (int64_t j = 0; j < nest.extent[1]; ++j) {
       T* target = to + j * nest.to[1];
       const T* source = from + j * nest.from[1];
       if constexpr (whole)
         std::memcpy(target, source, static_cast<size_t>(n) * sizeof(T));
-      else if (N == 0 && nest.to[2] == 1 && nest.from[2] == -1)
+      else if (N == 0 && to_step == 1 && from_step == -1)
         copy_reversed(target, source, n);
+      else if (to_step == 1 && from_step == 0)
+        fill_line(target, source, n);
       else
-        for (int64_t k = 0; k < n; ++k) target[k * nest.to[2]] = source[k * nest.from[2]];
+        for (int64_t k = 0; k < n; ++k) target[k * to_step] = source[k * from_step];
     }
 }
 
@@ -112,7 +125,7 @@ void copy_nest(const LoopNest& nest, T* to, const T* from) {
   } else if (to_step == 1 && from_step == -1) {
     copy_reversed(to, from, n);
   } else if (to_step == 1 && from_step == 0) {
-    simd_loops().fill[size_class(sizeof(T))](to, from, static_cast<size_t>(n));
+    fill_line(to, from, n);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }

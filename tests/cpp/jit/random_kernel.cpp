@@ -395,13 +395,15 @@ RandomKernel random_kernel(uint64_t seed) { return Maker(seed).run(); }
 Schedule random_schedule(const Kernel& kernel, uint64_t seed) {
   std::mt19937_64 rng(seed);
   constexpr int64_t kCounts[] = {1, 2, 3, 4, 5, 7, 8, 16, 32, 50, 64, 512, 1000};
-  Schedule out;
+  Kernel scheduled = kernel;
+  Schedule& out = scheduled.schedule;
+  out.clear();
   for (size_t tries = rng() % 12; tries > 0; --tries) {
     ScheduleStep s{static_cast<ScheduleKind>(rng() % kScheduleKinds)};
     if (about(s.kind) == 'i') s.on = static_cast<int>(rng() % kernel.axes.size());
     if (about(s.kind) == 'b') s.on = static_cast<int>(rng() % kernel.buffers.size());
     if (counts(s.kind)) s.by = kCounts[rng() % std::size(kCounts)];
-    if (find(out, s.kind, s.on) == nullptr && illegal(kernel, s).empty()) out.push_back(s);
+    if (find(out, s.kind, s.on) == nullptr && illegal(scheduled, s).empty()) out.push_back(s);
   }
   return out;
 }

@@ -1,8 +1,8 @@
 // Random kernels, in every engine the same bytes, however they are walked: the interpreter says
 // what they mean; the SIMD interpreter with the loops of each instruction set and machine code for
-// each target say the same on any number of threads, of the kernel, of what its text reads as and
-// of random schedules; so does the thread program, on grids and blocks of random sizes, in which
-// the simulator finds no race.
+// each target say the same on any number of threads, of the kernel, of what its text reads as, of
+// random schedules, and of short rows written out; so does the thread program, on grids and blocks
+// of random sizes, in which the simulator finds no race.
 //
 //   LATHE_KERNELS=COUNT        SlowRandomKernels runs so many, all of them by machine code, each
 //   for
@@ -18,6 +18,7 @@
 #include "jit/kernel_ir/interpret.h"
 #include "jit/kernel_ir/parse.h"
 #include "jit/kernel_ir/scheduling.h"
+#include "jit/kernel_ir/unroll_rows.h"
 #include "jit/simt/lower.h"
 #include "jit/simt/run.h"
 #include "tests/cpp/jit/host_blocks.h"
@@ -58,7 +59,17 @@ class Comparison {
       return engines(both, targets);
     }
     const RowKernel both[] = {RowKernel({k, {}, {}, {}, {}}), RowKernel({read, {}, {}, {}, {}})};
-    engines(both, targets);
+    ASSERT_NO_FATAL_FAILURE(engines(both, targets));
+    const std::optional<Kernel> unrolled = unroll_rows(k, random_.value(k.axes.back().extent));
+    if (!unrolled) return;
+    text_ = unrolled->print();
+    const KernelArguments got(random_, seed_);
+    interpret(*unrolled, got.begins, got.uniforms, value());
+    ASSERT_EQ(expected_.difference(got), "") << told("the interpreter, rows written out");
+    const ElementKernel rows[] = {ElementKernel({*unrolled, {}, {}}),
+                                  ElementKernel({parse_kernel(text_), {}, {}})};
+    // It has an axis less than what may have too many of them for code.
+    engines(rows, random_.compiles ? targets : absl::Span<const Target>());
   }
 
  private:

@@ -43,6 +43,20 @@ constexpr std::string_view kRows = R"(kernel r(b0: f32, b1: f32) -> (b2: f32, b3
     return %0
 )";
 
+/// The sums of three columns.
+constexpr std::string_view kSums = R"(kernel s(b0: f32) -> (b1: f32)
+  parallel i0 < 3000
+  axis i1 < 3
+  b1[i1] = reduce rows i1 (b0[i0*(3) + i1]) f32 from 0x0
+    (%0:f32, %1:i64) -> f32
+    return %0
+    (%0:f32, %1:f32) -> f32
+    %2:f32 = add(%0, %1)
+    return %2
+    (%0:f32, %1:i64) -> f32
+    return %0
+)";
+
 std::string told(const Schedule& schedule) {
   std::string out;
   for (const ScheduleStep& s : schedule)
@@ -71,6 +85,44 @@ TEST(Schedule, OfElements) {
   EXPECT_EQ(with(text, {{Kind::prefetch, 1}}), "prefetch b1: b1 is not read row by row");
   EXPECT_EQ(with(text, {{Kind::vectorise, -1, 12}}),
             "vectorise by 12: a vector has 1, 2, 4 ... or 64 elements");
+}
+
+/// A row and a column beside a matrix.
+std::string of_rows_text(int rows, int columns) {
+  return absl::StrCat("kernel short(b0: f32, b1: f32, b2: f32) -> (b3: f32)\n  parallel i0 < ",
+                      rows, "\n  parallel i1 < ", columns, R"(
+  b3[i0*()",
+                      columns, R"() + i1] = compute (b0[i0*()", columns, R"() + i1], b1[i1], b2[i0])
+    (%0:f32, %1:f32, %2:f32) -> f32
+    %3:f32 = mul(%0, %1)
+    %4:f32 = add(%3, %2)
+    return %4
+)");
+}
+
+TEST(Schedule, OfOneLine) {
+  const std::string text = of_rows_text(3000, 3);
+  EXPECT_EQ(with(text, {{Kind::flatten}, {Kind::vectorise, -1, 8}}), "");
+  EXPECT_EQ(with(text, {{Kind::flatten}, {Kind::split, 0, 7}}), "flatten: i0 is split");
+  EXPECT_EQ(with(kRows, {{Kind::flatten}}),
+            "flatten: only what is done element by element is one line");
+  EXPECT_EQ(with(R"(kernel line(b0: f32) -> (b1: f32)
+  parallel i0 < 300
+  b1[i0] = compute (b0[i0])
+    (%0:f32) -> f32
+    %1:f32 = neg(%0)
+    return %1
+)",
+                 {{Kind::flatten}}),
+            "flatten: there is one axis");
+  EXPECT_EQ(with(text, {{Kind::unroll, -1, 4}}), "unroll by 4: there are no rows to take together");
+  EXPECT_EQ(with(kSums, {{Kind::flatten}}), "");
+  EXPECT_EQ(with(kSums, {{Kind::flatten}, {Kind::unroll, -1, 4}}),
+            "flatten: rows are taken together");
+  EXPECT_EQ(told(choose_schedule(parse_kernel(kSums))), "flatten");
+  EXPECT_EQ(told(choose_schedule(parse_kernel(text))), "flatten");
+  EXPECT_EQ(told(choose_schedule(parse_kernel(of_rows_text(300, 3)))), "");    // few elements
+  EXPECT_EQ(told(choose_schedule(parse_kernel(of_rows_text(300, 100)))), "");  // long rows
 }
 
 TEST(Schedule, PositionsAreThoseOfTheWholeKernel) {
