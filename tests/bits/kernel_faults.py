@@ -26,24 +26,6 @@ FAULTS = [
         "stage: what is repeated along an axis is looked for in every place",
     ),
     (
-        "jit/kernel/element_kernel.cpp",
-        "if (elements <= most && kernel_.staging_.flat())",
-        "if (most > 0 && kernel_.staging_.flat())",
-        "flatten: what was copied for a short box serves a longer one",
-    ),
-    (
-        "jit/kernel/row_kernel.cpp",
-        "at[i] += begin * strides[i * axes];",
-        "at[i] += first[0] * strides[i * axes];",
-        "flatten: all lines of a block of rows are its first one",
-    ),
-    (
-        "jit/kernel_ir/unroll_rows.cpp",
-        "lanes[static_cast<size_t>(j) % kLanes]",
-        "lanes[static_cast<size_t>(j) % (kLanes / 2)]",
-        "short rows: a sum has half of its lanes",
-    ),
-    (
         "jit/kernel_ir/scheduling.cpp",
         "flat ? !is_one_element(a.map) : moves(a, last)",
         "flat ? !is_one_element(a.map) : true",

@@ -398,6 +398,10 @@ Schedule random_schedule(const Kernel& kernel, uint64_t seed) {
   Kernel scheduled = kernel;
   Schedule& out = scheduled.schedule;
   out.clear();
+  // Few kernels may be one line, so these are more often than chance has it.
+  if (const ScheduleStep line{ScheduleKind::flatten};
+      rng() % 2 == 0 && illegal(kernel, line).empty())
+    out.push_back(line);
   for (size_t tries = rng() % 12; tries > 0; --tries) {
     ScheduleStep s{static_cast<ScheduleKind>(rng() % kScheduleKinds)};
     if (about(s.kind) == 'i') s.on = static_cast<int>(rng() % kernel.axes.size());

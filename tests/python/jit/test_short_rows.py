@@ -126,3 +126,17 @@ def test_the_schedule_says_so():
     traced = lt.trace(lambda x, w: x * w + 1)
     traced(lt.randn(3000, 3), lt.randn(3))
     assert "schedule: flatten" in traced.explain(verbose=True)
+
+
+@pytest.mark.parametrize("engine", ["simd", "llvm"])
+def test_sums_over_rows_of_few_columns(engine, flag):
+    flag("engine", engine)
+
+    def f(x, w, c):
+        y = x * w + c
+        return y, y.sum(0), (y * x).sum(0)
+
+    traced = lt.trace(f)
+    for rows, columns in ((3000, 3), (700, 5), (513, 2), (15, 3), (3000, 13)):
+        x, w, c = lt.randn(rows, columns), lt.randn(columns), lt.randn(rows, 1)
+        assert bits_of(traced(x, w, c)) == bits_of(f(x, w, c)), (rows, columns)
