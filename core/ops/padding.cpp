@@ -116,10 +116,10 @@ Tensor padded(const Tensor& given, const Shape& pad, Around how, std::string_vie
     if (how == Around::circular) x = shortened(x, b);
     const Int size = x.size(b.axis);
     const auto none = [](Int n) { return require(Relation::eq, n, Int(0)); };
-    if (!require(Relation::le, Int(1), size) && none(b.before) && none(b.after)) continue;
+    bool fits = require(Relation::le, Int(1), size);
+    if (!fits && none(b.before) && none(b.after)) continue;
     // A reflection has one element less to show, a copy of an end shows as many as are asked for.
     const Int most = how == Around::reflect ? size - 1 : size;
-    bool fits = require(Relation::le, Int(1), size);
     for (Int n : {b.before, b.after})
       fits = fits && (how == Around::replicate || require(Relation::le, n, most));
     if (!fits)

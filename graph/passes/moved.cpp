@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/dispatch/fn.h"
-#include "core/dispatch/slice_at.h"
 #include "core/infer/rules.h"
 #include "graph/passes/passes.h"
 #include "include/lathe/ops/shape.h"
@@ -34,78 +33,60 @@ std::optional<Int> begin_of(const Arg& start, Int size, const SymScope& scope) {
   return first;
 }
 
-/// How many there are is what the value has along the axis, which is of the slice's shape.
-std::optional<Moved> written(const Node& n, const SymScope& scope) {
-  Value *base = n.value(slice_put::kBase), *value = n.value(slice_put::kValue);
-  const Arg &dim = n.attrs()[slice_put::kAxis], &step = n.attrs()[slice_put::kStep];
-  if (!has_operands(n, 2) || base == nullptr || value == nullptr || dim.tag != Tag::integer ||
-      !dim.integer().known() || step.tag != Tag::integer || !step.integer().known() ||
-      step.integer().value() != 1)
-    return std::nullopt;
-  const TensorType &whole = base->tensor(), &part = value->tensor();
-  if (whole.dtype != part.dtype) return std::nullopt;
-  const int axis =
-      normalise_axis(n.op()->name(), dim.integer().value(), static_cast<int>(whole.shape.size()));
-  const auto k = static_cast<size_t>(axis);
-  const std::optional<Int> first = begin_of(n.attrs()[slice_put::kStart], whole.shape[k], scope);
-  if (!first) return std::nullopt;
-  return Moved{{{value, {{axis, *first, *first + part.shape[k], *first}}}}, base, {}};
-}
+/// Where a part begins along axes of what it is of; along others it is all of that.
+using Begins = absl::InlinedVector<std::pair<int, Int>, 2>;
 
-std::optional<Moved> shown(const Node& n, const SymScope& scope) {
-  Value* x = n.value(0);
-  const Arg &dim = n.attrs()[1], &start = n.attrs()[2], &step = n.attrs()[4];
-  if (!has_operands(n, 1) || x == nullptr || dim.tag != Tag::integer || !dim.integer().known() ||
+/// Of a call of `slice`, or of `slice_put` with its arguments one further on; nothing where it goes
+/// in steps.
+std::optional<Begins> begins_of_slice(const Node& n, size_t skipped, const SymScope& scope) {
+  const Arg &dim = n.attrs()[1 + skipped], &start = n.attrs()[2 + skipped],
+            &step = n.attrs()[4 + skipped];
+  const Value* whole = n.value(0);
+  if (whole == nullptr || dim.tag != Tag::integer || !dim.integer().known() ||
       step.tag != Tag::integer || !step.integer().known() || step.integer().value() != 1)
     return std::nullopt;
-  const Shape& whole = x->tensor().shape;
+  const Shape& shape = whole->tensor().shape;
   const int axis =
-      normalise_axis(n.op()->name(), dim.integer().value(), static_cast<int>(whole.size()));
-  const auto k = static_cast<size_t>(axis);
-  const std::optional<Int> first = begin_of(start, whole[k], scope);
-  if (!first) return std::nullopt;
-  return Moved{{{x, {{axis, Int(0), n.out(0)->tensor().shape[k], -*first}}}}, nullptr, {}};
+      normalise_axis(n.op()->name(), dim.integer().value(), static_cast<int>(shape.size()));
+  const std::optional<Int> first = begin_of(start, shape[static_cast<size_t>(axis)], scope);
+  return first ? std::optional(Begins{{axis, *first}}) : std::nullopt;
 }
 
-/// Where a part of the last axes begins, by axis of these.
-std::optional<Shape> begins_of(const Arg& start) {
-  if (start.tag != Tag::list) return std::nullopt;
-  Shape all;
+/// The same of `narrow_axes`, whose places are inside of the tensor, or it throws.
+std::optional<Begins> begins_of_box(const Node& n, size_t skipped) {
+  const Arg& start = n.attrs()[1 + skipped];
+  const Value* whole = n.value(0);
+  if (whole == nullptr || start.tag != Tag::list) return std::nullopt;
+  Begins begins;
+  const size_t lead = whole->tensor().shape.size() - start.list_->size;
   for (size_t k = 0; k < start.list_->size; ++k) {
     const Arg& first = start.list_->data[k];
     if (first.tag != Tag::integer) return std::nullopt;
-    all.push_back(first.integer());
+    begins.emplace_back(static_cast<int>(lead + k), first.integer());
   }
-  return all;
+  return begins;
 }
 
-/// Places are inside of the tensor, or the op throws.
-std::optional<Moved> written_box(const Node& n) {
+/// How many there are along an axis is what the value has, which is of the part's shape.
+std::optional<Moved> written(const Node& n, const std::optional<Begins>& begins) {
   Value *base = n.value(0), *value = n.value(1);
-  const std::optional<Shape> begins = begins_of(n.attrs()[2]);
-  if (!has_operands(n, 2) || base == nullptr || value == nullptr || !begins ||
+  if (!has_operands(n, 2) || value == nullptr || !begins ||
       base->tensor().dtype != value->tensor().dtype)
     return std::nullopt;
-  const Shape& part = value->tensor().shape;
   Moved moved{{{value, {}}}, base, {}};
-  const size_t lead = part.size() - begins->size();
-  for (size_t k = 0; k < begins->size(); ++k) {
-    Int first = (*begins)[k], last = first + part[lead + k];
-    moved.parts[0].along.push_back({static_cast<int>(lead + k), first, last, first});
+  for (const auto& [axis, first] : *begins) {
+    const Int last = first + value->tensor().shape[static_cast<size_t>(axis)];
+    moved.parts[0].along.push_back({axis, first, last, first});
   }
   return moved;
 }
 
-std::optional<Moved> shown_box(const Node& n) {
-  Value* x = n.value(0);
-  const std::optional<Shape> begins = begins_of(n.attrs()[1]);
-  if (!has_operands(n, 1) || x == nullptr || !begins) return std::nullopt;
-  const Shape& part = n.out(0)->tensor().shape;
-  Moved moved{{{x, {}}}, nullptr, {}};
-  const size_t lead = part.size() - begins->size();
-  for (size_t k = 0; k < begins->size(); ++k)
+std::optional<Moved> shown(const Node& n, const std::optional<Begins>& begins) {
+  if (!has_operands(n, 1) || !begins) return std::nullopt;
+  Moved moved{{{n.value(0), {}}}, nullptr, {}};
+  for (const auto& [axis, first] : *begins)
     moved.parts[0].along.push_back(
-        {static_cast<int>(lead + k), Int(0), part[lead + k], -(*begins)[k]});
+        {axis, Int(0), n.out(0)->tensor().shape[static_cast<size_t>(axis)], -first});
   return moved;
 }
 
@@ -117,16 +98,16 @@ std::optional<Moved> renumbered(const Node& n) {
   const Shape &from = x->tensor().shape, &to = n.out(0)->tensor().shape;
   Moved moved{{{x, {}}}, nullptr, {}};
   size_t next = 0;
-  const auto skip = [&] {
+  const auto pass_ones = [&] {
     while (next < from.size() && identical(from[next], Int(1))) ++next;
   };
   for (Int size : to) {
     const bool one = identical(size, Int(1));
-    if (!one) skip();
+    if (!one) pass_ones();
     if (!one && (next == from.size() || !identical(from[next], size))) return std::nullopt;
     moved.axes.push_back(one ? -1 : static_cast<int>(next++));
   }
-  skip();
+  pass_ones();
   const bool keeps_last = !to.empty() && moved.axes.back() + 1 == static_cast<int>(from.size());
   return next == from.size() && keeps_last ? std::optional(std::move(moved)) : std::nullopt;
 }
@@ -183,11 +164,11 @@ std::optional<Moved> moved_by(const Node& n, const SymScope& scope) {
   using S = shape_ops<Tensor>;
   const Op* op = n.op();
   std::optional<Moved> moved;
-  if (op == S::slice.op()->put) moved = written(n, scope);
-  if (op == S::narrow_axes.op()->put) moved = written_box(n);
+  if (op == S::slice.op()->put) moved = written(n, begins_of_slice(n, 1, scope));
+  if (op == S::narrow_axes.op()->put) moved = written(n, begins_of_box(n, 1));
   if (op == S::rolled.op()) moved = shifted(n);
-  if (op == S::slice.op()) moved = shown(n, scope);
-  if (op == S::narrow_axes.op()) moved = shown_box(n);
+  if (op == S::slice.op()) moved = shown(n, begins_of_slice(n, 0, scope));
+  if (op == S::narrow_axes.op()) moved = shown(n, begins_of_box(n, 0));
   if (op == S::squeeze.op() || op == S::unsqueeze.op() || op == S::view.op()) moved = renumbered(n);
   return moved && sizes_say(n, *moved) ? moved : std::nullopt;
 }

@@ -145,7 +145,7 @@ int64_t hinted(Int e) {
 
 // A row that fills no vector costs about as much as twenty elements of a line. To copy an element
 // that is repeated along it costs about as much as one of these; what repeats row after row is
-// copied once.
+// copied once. A row of whole vectors is as good as a line.
 constexpr int64_t kShortRow = 16, kShortRepeatedRow = 32, kVector = 16;
 constexpr int64_t kFewInShortRows = 512;
 
