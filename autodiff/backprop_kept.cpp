@@ -4,7 +4,7 @@
 // keeps them: it carries one tensor more for each, of which a round writes its row, as a scan
 // stacks what it gives. Which they are is found when a round's derivative has been recorded, beside
 // a copy of the round: what the derivative reads of the copy is then read from the rows instead, by
-// the rule of cut.h, and what is left of the copy are views and elementwise steps. A loop that may
+// the rule of cut.h, and what is left of the copy are views and steps of kernels. A loop that may
 // not change (its forward pass has been made) has those rows already.
 #include <absl/algorithm/container.h>
 
@@ -32,7 +32,7 @@ constexpr double kMostKept = 1 << 30;
 
 /// Is it computed again rather than kept, if what it reads is at hand?
 bool is_cheap(const Node* n) {
-  return is_kind(n, Kind::elementwise) || is_kind(n, Kind::view) || n->is(Structure::constant);
+  return is_step(n) || is_kind(n, Kind::view) || n->is(Structure::constant);
 }
 
 using namespace slice_put;  // NOLINT: places of arguments
@@ -202,10 +202,10 @@ class Backprop::RowChoice {
   }
 
   void choose() {
-    absl::flat_hash_set<const Value*> open;  // elementwise, and not yet decided
+    absl::flat_hash_set<const Value*> open;  // steps, and not yet decided
     for (size_t i = 0; i < needed_.size(); ++i) {
       Value* v = needed_[i];
-      const bool steps = is_kind(v->node(), Kind::elementwise);
+      const bool steps = is_step(v->node());
       if (may_keep(v) && !is_kind(v->node(), Kind::view) && (has_rows(v) || !is_cheap(v->node())))
         keep(v);
       else if (steps)

@@ -8,10 +8,16 @@
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
 #include "include/lathe/ops/index.h"
+#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 
 using namespace ir;  // NOLINT: everything here is about graphs
+
+bool is_step(const Node* n) {
+  return is_kind(n, Kind::elementwise) ||
+         (n != nullptr && n->op() == shape_ops<Tensor>::rolled.op());
+}
 
 namespace {
 
@@ -20,7 +26,6 @@ bool is_constant(const Value* v) {
 }
 
 bool is_view(const Value* v) { return is_kind(v->node(), Kind::view); }
-bool is_elementwise(const Value* v) { return is_kind(v->node(), Kind::elementwise); }
 
 /// The symbols that the value's type has standing alone: it says what they are.
 void note_said(const Value* v, absl::flat_hash_set<uint32_t>& symbols) {
@@ -221,11 +226,11 @@ std::optional<Vjp::Read> Cut::at_hand(const Value* v) const {
 }
 
 /// Does the forward pass put the value into memory anyway, because something other than a kernel
-/// of elementwise steps reads it?
+/// of such steps reads it?
 bool Cut::lies_in_memory(const Value* v) const {
   return std::any_of(v->uses().begin(), v->uses().end(), [&](const Use& u) {
     if (u.node->parent() != &j_.graph.body()) return true;
-    if (!j_.forward.contains(u.node) || is_kind(u.node, Kind::elementwise)) return false;
+    if (!j_.forward.contains(u.node) || is_step(u.node)) return false;
     return !is_kind(u.node, Kind::view) || lies_in_memory(u.node->out(0));
   });
 }
@@ -253,14 +258,14 @@ void Cut::compute_again(Value* v) {
 
 /// `needed_` grows while values that are computed again ask for their operands.
 void Cut::choose_kept() {
-  absl::flat_hash_set<const Value*> open;  // elementwise, and not yet decided
+  absl::flat_hash_set<const Value*> open;  // steps, and not yet decided
   for (size_t i = 0; i < needed_.size(); ++i) {
     Value* v = needed_[i];
     if (at_hand(v))
       keep(v);
     else if (fixed_ != nullptr || is_view(v))
       compute_again(v);
-    else if (!is_elementwise(v) || lies_in_memory(v))
+    else if (!is_step(v->node()) || lies_in_memory(v))
       keep(v);
     else
       open.insert(v);
@@ -270,7 +275,7 @@ void Cut::choose_kept() {
   absl::flat_hash_set<const Value*> from_kept;
   for (const Node* n : j_.graph.body().nodes())
     for (Value* v : n->out()) {
-      const bool steps = (is_elementwise(v) || is_view(v)) &&
+      const bool steps = (is_step(v->node()) || is_view(v)) &&
                          std::all_of(n->in().begin(), n->in().end(), [&](const Value* x) {
                            return is_constant(x) || at_hand(x) || from_kept.contains(x);
                          });

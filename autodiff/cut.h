@@ -4,7 +4,8 @@
 // What the derivative reads of the program is kept or computed again, by a fixed rule:
 // - inputs that the program does not write to, and its results, cost nothing and are kept;
 // - views, constants and sizes are computed again;
-// - so is an elementwise value whose operands, by elementwise steps and views, come from what is
+// - so is an elementwise or shifted value whose operands, by such steps and views, come from what
+// is
 //   kept anyway: it costs no trip through memory, as it becomes part of the kernel that reads it;
 // - all else is kept: products, reductions, random numbers, what such a node reads (it lies in
 //   memory already), and elementwise values that would need more to be kept than they are.
@@ -24,6 +25,9 @@ namespace lathe {
 inline bool is_kind(const ir::Node* n, Kind kind) {
   return n != nullptr && n->is(ir::Structure::op) && n->op()->kind == kind;
 }
+
+/// Is it part of the kernel that reads its result: elementwise, or a shift?
+bool is_step(const ir::Node* n);
 
 struct Joint {
   ir::Graph graph;
