@@ -11,6 +11,13 @@ namespace {
 
 #define LATHE_UNROLL _Pragma("GCC unroll 32")
 
+/// Stores some of the elements, or adds them to what is there.
+template <class V>
+__attribute__((always_inline)) inline void put_some(typename V::T* to, typename V::Reg sum,
+                                                    typename V::Mask some, bool add) {
+  V::store_some(to, add ? V::add(V::load_some(to, some), sum) : sum, some);
+}
+
 /// N vectors of each row. Rows may lie pages apart, where no processor fetches ahead by itself.
 template <class V, int N>
 void pack_rows_of(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,

@@ -119,6 +119,7 @@ Blocks choose_blocks(const Product& p, const TileShape& tiles, const SidesPacked
                 p.cols <= 32 * tiles.cols;
   // Copying a panel is as much work as some three strips, and of up to 16 it shows.
   b.right_direct = !packed.right && p.right.plain() && p.right.x_step() == 1 &&
+                   (p.right.k_step() > 0 || p.depth == 1) &&
                    (p.depth * p.cols <= 1 << 14 ||
                     (p.rows <= 16 * tiles.rows && rows_stay_near(p, tiles.bytes)));
   auto keep = [&](const Copies& copies, int64_t lines, int width) {

@@ -1,7 +1,9 @@
 // The bodies of own/tiles.h, written once on a vector type V and compiled by tiles_<isa>.cpp each.
 // All of it has internal linkage: a copy compiled for one instruction set must never serve another.
 //
-// V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
+// V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; fast_parts: a load of some
+// elements takes no longer than one of all, else load_any(p), which may read what is no object's,
+// and in_a_page(p, n): whether the elements from p on are in one page; zero, all(T), load,
 // load_some(p, Mask), store, store_some (of a Mask first(n)), add, fma(a, b, c) = a*b + c, Mask
 // first(n), range(lo, hi), merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi),
 // transpose(Reg[lanes]), keep(Reg&): the register is not loaded anew; unzip(a, b, even, odd): the
@@ -17,43 +19,141 @@
 namespace lathe::own {
 namespace {
 
+/// Rows of b as a tile reads them, whose last vector may have fewer columns. Of a set without fast
+/// parts it is read as a whole, whatever lies past the columns: another row, or what shares a page
+/// with the last one. Where that one ends with its page, the last rows are copied.
+template <class V, int NV>
+struct TileRows {
+  static constexpr int kColumns = NV * V::lanes, kEnd = kColumns - V::lanes;
+  using T = typename V::T;
+  const T* at;
+  int64_t step, count;  // of rows from here on
+  int64_t copied = 0;   // rows that follow them
+  typename V::Mask tail;
+  alignas(64) T copies[V::fast_parts ? 1 : V::lanes * kColumns];
+
+  template <class Call>
+  __attribute__((always_inline)) explicit TileRows(const Call& t)
+      : at(t.b), step(t.b_k), count(t.depth), tail(V::first(t.cols - kEnd)) {
+    if constexpr (!V::fast_parts)
+      if (t.cols < kColumns &&
+          !V::in_a_page(at + (count - 1) * step + t.cols - 1, kColumns - t.cols + 1))
+        copy_last(kColumns - t.cols);
+  }
+  __attribute__((noinline)) void copy_last(int64_t past) {
+    while (copied < count && (copied == 0 || copied * step < past)) ++copied;
+    count -= copied;
+    const T* from = at + count * step;
+    for (int64_t k = 0; k < copied; ++k, from += step) {
+      T* to = copies + k * kColumns;
+      LATHE_UNROLL for (int j = 0; j < kEnd; j += V::lanes) V::store(to + j, V::load(from + j));
+      V::store(to + kEnd, V::load_some(from + kEnd, tail));
+    }
+  }
+  /// Goes on to the copies; false: there are none, or these were they.
+  __attribute__((always_inline)) bool next() {
+    if (copied == 0) return false;
+    at = copies, step = kColumns, count = copied, copied = 0;
+    return true;
+  }
+  __attribute__((always_inline)) typename V::Reg end() const {
+    if constexpr (V::fast_parts)
+      return V::load_some(at + kEnd, tail);
+    else
+      return V::load_any(at + kEnd);
+  }
+};
+
+/// Those of a panel, which has zeros past its columns or something else that may be read.
+template <class V, int NV>
+struct PanelRows {
+  static constexpr int kEnd = (NV - 1) * V::lanes;
+  const typename V::T* at;
+  int64_t step, count;
+  typename V::Mask tail;
+
+  template <class Call>
+  __attribute__((always_inline)) explicit PanelRows(const Call& t)
+      : at(t.b), step(t.b_k), count(t.depth), tail(V::first(t.cols - kEnd)) {}
+  bool next() const { return false; }
+  typename V::Reg end() const { return V::load(at + kEnd); }
+};
+
+/// Where the sums of a tile go.
+template <class T>
+struct TilePlace {
+  T* c;
+  int64_t ldc;
+  int rows, cols;
+  bool add;
+};
+
+/// The sums of a tile of fewer columns, from where they were put together.
+template <class V, int NV>
+__attribute__((noinline)) void put_rows(const typename V::T* sums, TilePlace<typename V::T> to) {
+  constexpr int L = V::lanes, kEnd = (NV - 1) * L;
+  const auto tail = V::first(to.cols - kEnd);
+  const bool follow = to.ldc == to.cols && !to.add;
+  // Where rows follow each other at once, what one writes past its columns is written again.
+  int whole = follow ? to.rows : 0;
+  for (int64_t past = NV * L - to.cols; whole > 0 && past > 0; past -= to.ldc) --whole;
+  for (int i = 0; i < to.rows; ++i, to.c += to.ldc, sums += NV * L) {
+    LATHE_UNROLL for (int j = 0; j < kEnd; j += L) {
+      const auto sum = V::load(sums + j);
+      V::store(to.c + j, to.add ? V::add(V::load(to.c + j), sum) : sum);
+    }
+    if (i < whole)
+      V::store(to.c + kEnd, V::load(sums + kEnd));
+    else
+      put_some<V>(to.c + kEnd, V::load(sums + kEnd), tail, to.add);
+  }
+}
+
 /// `at(i)`: the value of row i at this k; `step()` goes on to the next.
-template <class V, int R, int NV, class Call, class At, class Step>
+template <class V, int R, int NV, class Rows, class Call, class At, class Step>
 __attribute__((always_inline)) inline void tile_body(const Call& t, At at, Step step) {
   using Reg = typename V::Reg;
   constexpr int L = V::lanes;
-  const typename V::Mask tail = V::first(t.cols - (NV - 1) * L);
-  const auto* b = t.b;
-  const int64_t b_k = t.b_k;
+  Rows b(t);
   Reg acc[R][NV];
   LATHE_UNROLL for (int i = 0; i < R; ++i) {
     __builtin_prefetch(t.c + i * t.ldc, 1);
     LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
   }
-  for (int64_t k = t.depth; k > 0; --k) {
-    Reg col[NV];
-    LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) col[j] = V::load(b + j * L);
-    col[NV - 1] = V::load_some(b + (NV - 1) * L, tail);
-    LATHE_UNROLL for (int i = 0; i < R; ++i) {
-      Reg x = V::all(at(i));
-      LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::fma(x, col[j], acc[i][j]);
+  do {
+    for (int64_t k = b.count; k > 0; --k) {
+      Reg col[NV];
+      LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) col[j] = V::load(b.at + j * L);
+      col[NV - 1] = b.end();
+      LATHE_UNROLL for (int i = 0; i < R; ++i) {
+        Reg x = V::all(at(i));
+        LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::fma(x, col[j], acc[i][j]);
+      }
+      step();
+      b.at += b.step;
     }
-    step();
-    b += b_k;
-  }
+  } while (b.next());
+  constexpr int kEnd = (NV - 1) * L;
   auto* c = t.c;
+  if (!V::fast_parts && t.cols < NV * L) {
+    alignas(64) typename V::T sums[R * NV * L];
+    LATHE_UNROLL for (int i = 0; i < R * NV; ++i) V::store(sums + i * L, acc[i / NV][i % NV]);
+    return put_rows<V, NV>(sums, {c, t.ldc, R, t.cols, t.add});
+  }
   if (t.add) {
     LATHE_UNROLL for (int i = 0; i < R; ++i) {
       auto* row = c + i * t.ldc;
       LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) acc[i][j] =
           V::add(V::load(row + j * L), acc[i][j]);
-      acc[i][NV - 1] = V::add(V::load_some(row + (NV - 1) * L, tail), acc[i][NV - 1]);
+      acc[i][NV - 1] = V::add(
+          V::fast_parts ? V::load_some(row + kEnd, b.tail) : V::load(row + kEnd), acc[i][NV - 1]);
     }
   }
   LATHE_UNROLL for (int i = 0; i < R; ++i) {
     auto* row = c + i * t.ldc;
     LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) V::store(row + j * L, acc[i][j]);
-    V::store_some(row + (NV - 1) * L, acc[i][NV - 1], tail);
+    V::fast_parts ? V::store_some(row + kEnd, acc[i][NV - 1], b.tail)
+                  : V::store(row + kEnd, acc[i][NV - 1]);
   }
 }
 
@@ -69,7 +169,7 @@ __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   const int64_t a_k = t.a_k;
   const uintptr_t ahead_k = t.ahead_k;
   uintptr_t ahead = t.ahead;
-  tile_body<V, R, NV>(
+  tile_body<V, R, NV, TileRows<V, NV>>(
       t, [&](int i) { return a[i]; },
       [&] {
         fetch_ahead(ahead);
@@ -85,7 +185,7 @@ __attribute__((noinline)) void rows_of(const RowsCall<typename V::T>& t) {
   const uintptr_t ahead_k = t.ahead_k;
   uintptr_t ahead = t.ahead;
   int64_t k = 0;
-  tile_body<V, R, NV>(
+  tile_body<V, R, NV, TileRows<V, NV>>(
       t, [&](int i) { return row[i][k]; },
       [&] {
         fetch_ahead(ahead);
@@ -99,7 +199,7 @@ __attribute__((noinline)) void taps_of(const TapsCall<typename V::T>& t) {
   const typename V::T* row[R];
   LATHE_UNROLL for (int i = 0; i < R; ++i) row[i] = t.x + t.taps[i];
   const int64_t* place = t.places;
-  tile_body<V, R, NV>(
+  tile_body<V, R, NV, PanelRows<V, NV>>(
       t, [&](int i) { return row[i][*place]; }, [&] { ++place; });
 }
 
@@ -513,6 +613,7 @@ struct Whole : Arithmetic {
   using Mask = typename V::Mask;
   static constexpr int lanes = V::lanes, rows = V::rows, vectors = V::vectors,
                        direct_rows = V::direct_rows;
+  static constexpr bool fast_parts = V::fast_parts;
   static const typename V::T* moved(const T* p) {
     return reinterpret_cast<const typename V::T*>(p);
   }
@@ -523,6 +624,8 @@ struct Whole : Arithmetic {
   static Mask first(int n) { return V::first(n); }
   static Mask range(int lo, int hi) { return V::range(lo, hi); }
   static Reg load_some(const T* p, Mask m) { return V::load_some(moved(p), m); }
+  static Reg load_any(const T* p) { return V::load_any(moved(p)); }
+  static bool in_a_page(const T* p, size_t n) { return V::in_a_page(moved(p), n); }
   static Reg merge(Reg x, const T* p, Mask m) { return V::merge(x, moved(p), m); }
   static void store_some(T* p, Reg x, Mask m) { V::store_some(moved(p), x, m); }
   static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {

@@ -6,6 +6,7 @@
 
 #include "kernels/own/floats_256.h"
 #include "kernels/own/tile_body.h"
+#include "kernels/simd/parts_avx2.h"
 
 namespace lathe::own {
 namespace {
@@ -18,32 +19,20 @@ constexpr int clamp(int n, int lanes) { return n < 0 ? 0 : n > lanes ? lanes : n
 struct F32 : Floats256 {
   using Mask = __m256i;
   static constexpr int rows = 6, direct_rows = 6;
+  static constexpr bool fast_parts = false;
   static Mask first(int n) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask32 + 8 - clamp(n, 8)));
   }
   static Mask range(int lo, int hi) { return _mm256_andnot_si256(first(lo), first(hi)); }
-  static Reg load_some(const T* p, Mask m) { return _mm256_maskload_ps(p, m); }
+  static Reg load_any(const T* p) { return load_unchecked<Reg>(p); }
+  static bool in_a_page(const T* p, size_t n) { return in_one_page(p, n * sizeof(T)); }
+  static Reg load_some(const T* p, Mask m) { return load_part(p, m); }
   static Reg merge(Reg x, const T* p, Mask m) {
-    return _mm256_blendv_ps(x, _mm256_maskload_ps(p, m), _mm256_castsi256_ps(m));
+    return _mm256_blendv_ps(x, load_part(p, m), _mm256_castsi256_ps(m));
   }
-  /// Not by a masked store, which takes some processors twenty times as long as a plain one.
   static void store_some(T* p, Reg x, Mask m) {
-    int some = _mm256_movemask_ps(_mm256_castsi256_ps(m));
-    if (some == 0xff) return store(p, x);
-    __m128 part = _mm256_castps256_ps128(x);
-    if ((some & 8) != 0) {
-      _mm_storeu_ps(p, part);
-      part = _mm256_extractf128_ps(x, 1);
-      p += 4;
-      some >>= 4;
-    }
-    if ((some & 2) != 0) {
-      _mm_storel_pi(reinterpret_cast<__m64*>(p), part);
-      part = _mm_movehl_ps(part, part);
-      p += 2;
-      some >>= 2;
-    }
-    if ((some & 1) != 0) _mm_store_ss(p, part);
+    const int some = _mm256_movemask_ps(_mm256_castsi256_ps(m));
+    some == 0xff ? store(p, x) : store_first(p, x, __builtin_popcount(some));
   }
   static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
     alignas(32) T lanes_of[8];
@@ -104,6 +93,7 @@ struct F64 {
   using Reg = __m256d;
   using Mask = __m256i;
   static constexpr int lanes = 4, rows = 6, vectors = 2, direct_rows = 6;
+  static constexpr bool fast_parts = false;
   static void keep(Reg& x) { asm("" : "+x"(x)); }
   static Reg zero() { return _mm256_setzero_pd(); }
   static Reg all(T x) { return _mm256_set1_pd(x); }
@@ -113,21 +103,15 @@ struct F64 {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask64 + 4 - clamp(n, 4)));
   }
   static Mask range(int lo, int hi) { return _mm256_andnot_si256(first(lo), first(hi)); }
-  static Reg load_some(const T* p, Mask m) { return _mm256_maskload_pd(p, m); }
+  static Reg load_any(const T* p) { return load_unchecked<Reg>(p); }
+  static bool in_a_page(const T* p, size_t n) { return in_one_page(p, n * sizeof(T)); }
+  static Reg load_some(const T* p, Mask m) { return load_part(p, m); }
   static Reg merge(Reg x, const T* p, Mask m) {
-    return _mm256_blendv_pd(x, _mm256_maskload_pd(p, m), _mm256_castsi256_pd(m));
+    return _mm256_blendv_pd(x, load_part(p, m), _mm256_castsi256_pd(m));
   }
   static void store_some(T* p, Reg x, Mask m) {
-    int some = _mm256_movemask_pd(_mm256_castsi256_pd(m));
-    if (some == 0xf) return store(p, x);
-    __m128d part = _mm256_castpd256_pd128(x);
-    if ((some & 2) != 0) {
-      _mm_storeu_pd(p, part);
-      part = _mm256_extractf128_pd(x, 1);
-      p += 2;
-      some >>= 2;
-    }
-    if ((some & 1) != 0) _mm_store_sd(p, part);
+    const int some = _mm256_movemask_pd(_mm256_castsi256_pd(m));
+    some == 0xf ? store(p, x) : store_first(p, x, __builtin_popcount(some));
   }
   static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
     alignas(32) T lanes_of[4];

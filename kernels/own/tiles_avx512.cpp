@@ -16,6 +16,7 @@ struct F32 {
   using Reg = __m512;
   using Mask = __mmask16;
   static constexpr int lanes = 16, rows = 14, vectors = 2, direct_rows = 8;
+  static constexpr bool fast_parts = true;
   static void keep(Reg& x) { asm("" : "+v"(x)); }
   static Reg zero() { return _mm512_setzero_ps(); }
   static Reg all(T x) { return _mm512_set1_ps(x); }
@@ -102,6 +103,7 @@ struct F64 {
   using Reg = __m512d;
   using Mask = __mmask8;
   static constexpr int lanes = 8, rows = 14, vectors = 2, direct_rows = 8;
+  static constexpr bool fast_parts = true;
   static void keep(Reg& x) { asm("" : "+v"(x)); }
   static Reg zero() { return _mm512_setzero_pd(); }
   static Reg all(T x) { return _mm512_set1_pd(x); }

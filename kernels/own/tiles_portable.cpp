@@ -23,6 +23,7 @@ struct Plain {
     int lo, hi;
   };
   static constexpr int lanes = Lanes, rows = 4, vectors = 1, direct_rows = 4;
+  static constexpr bool fast_parts = true;
   static Reg zero() { return {}; }
   static Reg all(T x) {
     Reg r;

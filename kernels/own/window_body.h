@@ -8,6 +8,17 @@
 namespace lathe::own {
 namespace {
 
+/// What sum_lines() has summed, where not all is stored.
+template <class V>
+__attribute__((noinline)) void put_lines(const WindowCall<typename V::T>& t, int rows, int lines,
+                                         const typename V::T* sums, typename V::T* y, int64_t whole,
+                                         int some) {
+  for (int r = 0; r < rows; ++r)
+    for (int i = 0; i < lines; ++i, sums += V::lanes)
+      put_some<V>(y + r * t.y_row + i * t.y_line, V::load(sums),
+                  V::first(i < whole ? V::lanes : some), t.add);
+}
+
 /// A vector of each of N lines, for each of R rows: enough chains at once that none waits. Of the
 /// first `whole` lines all of it is stored, of the others `some` outputs.
 template <class V, int R, int N>
@@ -26,14 +37,15 @@ __attribute__((noinline)) void sum_lines(const WindowCall<typename V::T>& t, con
       LATHE_UNROLL for (int i = 0; i < N; ++i) acc[r][i] = V::fma(weight, in[i], acc[r][i]);
     }
   }
-  const auto part = V::first(some);
-  auto put = [&](auto* to, typename V::Reg sum, bool all) __attribute__((always_inline)) {
-    if (all && !t.add) return V::store(to, sum);
-    const auto kept = all ? V::first(V::lanes) : part;
-    V::store_some(to, t.add ? V::add(V::load_some(to, kept), sum) : sum, kept);
-  };
-  LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int i = 0; i < N; ++i)
-      put(y + r * t.y_row + i * t.y_line, acc[r][i], i < whole);
+  if (whole < N) {
+    alignas(64) typename V::T sums[R * N * V::lanes];
+    LATHE_UNROLL for (int i = 0; i < R * N; ++i) V::store(sums + i * V::lanes, acc[i / N][i % N]);
+    return put_lines<V>(t, R, N, sums, y, whole, some);
+  }
+  LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int i = 0; i < N; ++i) {
+    auto* to = y + r * t.y_row + i * t.y_line;
+    V::store(to, t.add ? V::add(V::load(to), acc[r][i]) : acc[r][i]);
+  }
 }
 
 /// sum(x, y, whole, some) for each vector of columns of some lines: of the first `whole` lines all

@@ -2,10 +2,14 @@
 // Included only by the *_avx2.cpp files.
 #pragma once
 
+#include "kernels/simd/parts_avx2.h"
 #include "kernels/simd/simd_x86.h"
 
 namespace lathe {
 namespace {
+
+/// Once for all loops: what they have left over is a call.
+#define LATHE_APART __attribute__((noinline))
 
 template <>
 struct Instructions<float> {
@@ -61,11 +65,11 @@ struct Instructions<float> {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
-  LATHE_SIMD static Values load_some(const float* p, size_t n) {
-    return _mm256_maskload_ps(p, first_lanes(n));
+  LATHE_APART static Values load_some(const float* p, size_t n) {
+    return load_part(p, first_lanes(n));
   }
-  LATHE_SIMD static void store_some(float* p, Values x, size_t n) {
-    _mm256_maskstore_ps(p, first_lanes(n), x);
+  LATHE_APART static void store_some(float* p, Values x, size_t n) {
+    store_first(p, x, static_cast<int>(n));
   }
   LATHE_SIMD static Mask load_mask(const uint8_t* p) {
     __m128i b = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
@@ -146,11 +150,11 @@ struct Instructions<double> {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(n)),
                               _mm256_setr_epi64x(0, 1, 2, 3));
   }
-  LATHE_SIMD static Values load_some(const double* p, size_t n) {
-    return _mm256_maskload_pd(p, first_lanes(n));
+  LATHE_APART static Values load_some(const double* p, size_t n) {
+    return load_part(p, first_lanes(n));
   }
-  LATHE_SIMD static void store_some(double* p, Values x, size_t n) {
-    _mm256_maskstore_pd(p, first_lanes(n), x);
+  LATHE_APART static void store_some(double* p, Values x, size_t n) {
+    store_first(p, x, static_cast<int>(n));
   }
   LATHE_SIMD static Mask load_mask(const uint8_t* p) {
     int four;
