@@ -95,7 +95,7 @@ class Codegen {
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 18;
+inline constexpr int kCodegenVersion = 19;
 /// The plug-in's handshake: one of another build is refused.
 inline constexpr uint32_t kCodegenAbi = 8;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";

@@ -24,13 +24,13 @@ llvm::Type* Memory::memory_type(DType dtype) const {
   return dtype == DType::bool_ ? b_.getInt8Ty() : ops_.scalar_type(real_type(dtype));
 }
 
-/// Whether there are instructions that read some elements of a run of this type.
+/// Whether there are instructions that read the first elements of a run of this type.
 bool Memory::masks_loads(llvm::Type* scalar) const {
   return bytes_of(scalar) >= 4 ? target_.has("avx2") : target_.has("avx512bw");
 }
-/// Whether those that do, and those that write them, are as fast as those for all elements. AVX2's
-/// are microcode on some machines, slower there than an element at a time.
-bool Memory::masks_are_fast(llvm::Type* scalar) const {
+/// Whether there are fast ones that write them. AVX2's is microcode on some machines, slower there
+/// than an element at a time.
+bool Memory::masks_stores(llvm::Type* scalar) const {
   return target_.has(bytes_of(scalar) >= 4 ? "avx512f" : "avx512bw");
 }
 bool Memory::gathers(llvm::Type* scalar) const {
@@ -66,47 +66,11 @@ Value* Memory::bytes_in(llvm::Type* scalar, Value* lanes) {
 Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Limit limit) {
   llvm::Type* type = lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
   if (!limit) return b_.CreateAlignedLoad(type, pointer, any_alignment());
-  Value* mask = ops_.mask_of(lanes, limit.first, limit.count);
-  if (masks_are_fast(scalar))
-    return b_.CreateMaskedLoad(type, pointer, any_alignment(), mask,
-                               llvm::Constant::getNullValue(type));
-  return load_in_page(type, pointer, limit, mask);
-}
-
-/// A page may be read or not as a whole: where all of the vector lies in one, it is read, whatever
-/// is there.
-Value* Memory::load_in_page(llvm::Type* type, Value* pointer, Limit limit, Value* mask) {
-  constexpr uint64_t kLeastPage = 4096;
-  const uint64_t bytes = bytes_of(type->getScalarType()) * lanes_of(type);
-  Value* place = b_.CreateAnd(b_.CreatePtrToInt(pointer, b_.getInt64Ty()), kLeastPage - 1);
-  Value* one_page = b_.CreateICmpULE(place, b_.getInt64(kLeastPage - bytes));
-  llvm::Function* f = b_.GetInsertBlock()->getParent();
-  auto* whole = llvm::BasicBlock::Create(b_.getContext(), "in_page", f);
-  auto* parts = llvm::BasicBlock::Create(b_.getContext(), "across_pages", f);
-  auto* done = llvm::BasicBlock::Create(b_.getContext(), "loaded", f);
-  b_.CreateCondBr(b_.CreateAnd(one_page, b_.CreateIsNotNull(limit.count)), whole, parts);
-  b_.SetInsertPoint(whole);
-  Value* all = b_.CreateAlignedLoad(type, pointer, any_alignment());
-  Value* some = b_.CreateSelect(mask, all, llvm::Constant::getNullValue(type));
-  b_.CreateBr(done);
-  b_.SetInsertPoint(parts);
-  Value* copied = load_some(type, pointer, limit, mask);
-  llvm::BasicBlock* after = b_.GetInsertBlock();
-  b_.CreateBr(done);
-  b_.SetInsertPoint(done);
-  llvm::PHINode* loaded = b_.CreatePHI(type, 2);
-  loaded->addIncoming(some, whole);
-  loaded->addIncoming(copied, after);
-  return loaded;
-}
-
-/// No byte but the elements' is read.
-Value* Memory::load_some(llvm::Type* type, Value* pointer, Limit limit, Value* mask) {
-  llvm::Type* scalar = type->getScalarType();
   if (masks_loads(scalar))
-    return b_.CreateMaskedLoad(type, pointer, any_alignment(), mask,
+    return b_.CreateMaskedLoad(type, pointer, any_alignment(),
+                               ops_.mask_of(lanes, limit.first, limit.count),
                                llvm::Constant::getNullValue(type));
-  // They are copied to where there is room.
+  // No byte but the elements' may be read: they are copied to where there is room.
   Value* room = temporary(type);
   b_.CreateAlignedStore(llvm::Constant::getNullValue(type), room, llvm::Align(64));
   Value* skip = limit.first == nullptr ? b_.getInt64(0) : bytes_in(scalar, limit.first);
@@ -120,7 +84,7 @@ void Memory::store_run(Value* vector, Value* pointer, Limit limit) {
   llvm::Type* scalar = vector->getType()->getScalarType();
   if (!limit)
     b_.CreateAlignedStore(vector, pointer, any_alignment());
-  else if (masks_are_fast(scalar))
+  else if (masks_stores(scalar))
     b_.CreateMaskedStore(vector, pointer, any_alignment(),
                          ops_.mask_of(lanes_of(vector->getType()), nullptr, limit.count));
   else

@@ -44,14 +44,12 @@ class Memory {
  private:
   llvm::Type* memory_type(DType dtype) const;
   bool masks_loads(llvm::Type* scalar) const;
-  bool masks_are_fast(llvm::Type* scalar) const;
+  bool masks_stores(llvm::Type* scalar) const;
   bool gathers(llvm::Type* scalar) const;
   llvm::Value* gather_mask(Limit limit);
   llvm::Value* bytes_in(llvm::Type* scalar, llvm::Value* lanes);
   Limit doubled(Limit limit);
   llvm::Value* load_run(llvm::Type* scalar, unsigned lanes, llvm::Value* pointer, Limit limit);
-  llvm::Value* load_in_page(llvm::Type* type, llvm::Value* pointer, Limit limit, llvm::Value* mask);
-  llvm::Value* load_some(llvm::Type* type, llvm::Value* pointer, Limit limit, llvm::Value* mask);
   void store_run(llvm::Value* vector, llvm::Value* pointer, Limit limit);
   void store_first(llvm::Value* vector, llvm::Value* pointer, llvm::Value* count);
   /// for (i = first; i < last; i += step) body(i)
