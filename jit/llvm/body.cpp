@@ -52,25 +52,6 @@ struct Word {
 
 }  // namespace
 
-/// A tree of regions while they are being found. Every region but 0 is named by its `rare` node;
-/// its parent is the region of that node.
-struct BodyEmitter::Regions {
-  std::vector<uint32_t> parent, depth;
-
-  explicit Regions(size_t n) : parent(n, 0), depth(n, 0) {}
-  void add(uint32_t rare, uint32_t inside) {
-    parent[rare] = inside;
-    depth[rare] = depth[inside] + 1;
-  }
-  uint32_t common(uint32_t a, uint32_t b) const {
-    while (a != b) {
-      if (depth[a] < depth[b]) std::swap(a, b);
-      a = parent[a];
-    }
-    return a;
-  }
-};
-
 std::string check_body(const ScalarFunction& f) {
   for (const ExprNode& node : f.graph.nodes()) {
     if (info(node.prim).transcendental) return "the body is not lowered";
@@ -79,48 +60,39 @@ std::string check_body(const ScalarFunction& f) {
   return {};
 }
 
-void BodyEmitter::assign_regions() {
-  constexpr uint32_t kUnused = ~0u;
-  const size_t n = f_.graph.size();
-  region_.assign(n, kUnused);
-  Regions regions(n);
-  const auto use = [&](uint32_t id, uint32_t in) {
-    region_[id] = region_[id] == kUnused ? in : regions.common(region_[id], in);
-  };
-  for (uint32_t id : f_.outputs) use(id, 0);
-  for (uint32_t id = 0; id < n; ++id) {
+std::vector<Value*> BodyEmitter::emit() {
+  std::vector<uint32_t> roots(f_.outputs.begin(), f_.outputs.end());
+  for (uint32_t id = 0; id < f_.graph.size(); ++id) {
     const Prim prim = f_.graph[id].prim;
     if (prim == Prim::check || prim == Prim::random)
-      use(id, 0);  // four words share one computation
+      roots.push_back(id);  // four words share one computation
   }
-  for (uint32_t id = static_cast<uint32_t>(n); id-- > 0;) {
-    const ExprNode& node = f_.graph[id];
-    if (region_[id] == kUnused) continue;
-    const uint32_t here = region_[id];
-    for (uint8_t k = 0; k < node.arity; ++k) {
-      // Node 0 is a leaf, so no rare node is called 0.
-      const bool slow = node.prim == Prim::rare && k == 2;
-      if (slow) regions.add(id, here);
-      use(node.args[k], slow ? id : here);
-    }
-  }
-  for (uint32_t id = 0; id < n; ++id)
-    if (region_[id] != kUnused) nodes_of_[region_[id]].push_back(id);
-}
-
-std::vector<Value*> BodyEmitter::emit() {
-  assign_regions();
-  emit_region(0);
+  emit_needed(roots);
   std::vector<Value*> outputs;
   for (uint32_t id : f_.outputs) outputs.push_back(values_[id]);
   return outputs;
 }
 
-void BodyEmitter::emit_region(uint32_t region) {
-  const auto found = nodes_of_.find(region);
-  if (found == nodes_of_.end()) return;
-  const std::vector<uint32_t> nodes = found->second;
-  for (uint32_t id : nodes) values_[id] = emit_node(id);
+/// What the roots are computed from and has no value yet, but for slow sides, which emit_rare()
+/// comes to. Returns what was added.
+std::vector<uint32_t> BodyEmitter::emit_needed(absl::Span<const uint32_t> roots) {
+  uint32_t end = 0;
+  for (uint32_t id : roots) end = std::max(end, id + 1);
+  std::vector<bool> needed(end);
+  for (uint32_t id : roots) needed[id] = true;
+  for (uint32_t id = end; id-- > 0;) {
+    if (!needed[id] || values_[id] != nullptr) continue;
+    const ExprNode& node = f_.graph[id];
+    for (uint8_t k = 0; k < node.arity; ++k)
+      if (node.prim != Prim::rare || k != 2) needed[node.args[k]] = true;
+  }
+  std::vector<uint32_t> added;
+  for (uint32_t id = 0; id < end; ++id) {
+    if (!needed[id] || values_[id] != nullptr) continue;
+    values_[id] = emit_node(id);
+    added.push_back(id);
+  }
+  return added;
 }
 
 Value* BodyEmitter::emit_node(uint32_t id) {
@@ -170,8 +142,9 @@ Value* BodyEmitter::emit_rare(uint32_t id) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   b.CreateCondBr(ops_.any(mask), slow, join, unlikely);
   b.SetInsertPoint(slow);
-  emit_region(id);
+  const std::vector<uint32_t> inside = emit_needed({node.args[2]});
   Value* chosen = b.CreateSelect(mask, values_[node.args[2]], fast);
+  for (uint32_t added : inside) values_[added] = nullptr;  // of no use to who did not come here
   llvm::BasicBlock* after = b.GetInsertBlock();
   b.CreateBr(join);
   b.SetInsertPoint(join);

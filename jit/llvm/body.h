@@ -1,9 +1,10 @@
 // A ScalarFunction as instructions: one pass over its nodes, in order, but for two things.
 //
 // The slow side of `rare` goes into a block of its own, entered only if a lane of the vector asks
-// for it: each node belongs to the innermost such region that contains all its uses. And a `check`
-// stays outside of every region, because whether it fails must not depend on which lanes share a
-// vector.
+// for it, with all nodes that nothing outside of it needs. What several slow sides need is computed
+// in each: the reduction of large angles, which the sine and the cosine of one share, would else be
+// computed of all. And a `check` stays outside of every slow side, because whether it fails must
+// not depend on which lanes share a vector.
 #pragma once
 
 #include <vector>
@@ -34,21 +35,16 @@ class BodyEmitter {
   std::vector<llvm::Value*> emit();
 
  private:
-  struct Regions;
-  void emit_region(uint32_t region);
+  std::vector<uint32_t> emit_needed(absl::Span<const uint32_t> roots);
   llvm::Value* emit_node(uint32_t id);
   llvm::Value* emit_leaf(const ExprNode& node);
   llvm::Value* emit_rare(uint32_t id);
   llvm::Value* random_word(uint32_t k);
-  void assign_regions();
 
   VectorOps& ops_;
   const ScalarFunction& f_;
   BodyContext& context_;
-  std::vector<llvm::Value*> values_;
-  // Region r > 0 is the slow side of node r; region 0 is everything else. nodes_of_[r] ascend.
-  std::vector<uint32_t> region_;
-  absl::flat_hash_map<uint32_t, std::vector<uint32_t>> nodes_of_;
+  std::vector<llvm::Value*> values_;  // null: none yet, or not here
   absl::flat_hash_map<uint32_t, std::array<llvm::Value*, 4>> random_blocks_;
 };
 

@@ -1,5 +1,7 @@
 // Generated code against the reference engine: the same bits for every dtype, length, layout and
 // target, and not a byte touched that is not an operand's.
+#include <absl/strings/match.h>
+#include <absl/strings/str_split.h>
 #include <gtest/gtest.h>
 #include <atomic>
 #include <cmath>
@@ -348,6 +350,33 @@ TEST(Llvm, RareSidesRunOnlyWhereAsked) {
       },
       {DType::f32});
   expect_same(f, elements_of(f), {{1}, {16}, {37}, {64}}, rng);
+}
+
+/// What two slow sides share is computed in both of them, not for all elements.
+TEST(Llvm, RareSidesShareNothingOutside) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(9);
+  const auto f = build(
+      [](absl::Span<const Expr> in) {
+        const Expr x = in[0], root = sqrt(abs(x));
+        const Expr first = rare(lt(x, -2), x, root + 1), second = rare(lt(x, -3), x, root * 2);
+        return Exprs{first - second, rare(lt(x, -4), x, rare(lt(x, -5), x + 1, root))};
+      },
+      {DType::f32});
+  expect_same(f, elements_of(f), {{1}, {16}, {37}, {64}}, rng);
+  const auto text = codegen()->print(elements_of(f).kernel(), codegen()->host());
+  ASSERT_TRUE(text) << text.error;
+  std::string block;
+  int roots = 0;
+  for (absl::string_view line : absl::StrSplit(text.value, '\n')) {
+    const size_t colon = line.find(':');
+    if (!line.empty() && line[0] != ' ' && colon != line.npos)
+      block = std::string(line.substr(0, colon));
+    if (!absl::StrContains(line, "llvm.sqrt") || absl::StrContains(line, "declare")) continue;
+    EXPECT_TRUE(absl::StartsWith(block, "slow")) << block << ": " << line;
+    ++roots;
+  }
+  EXPECT_GE(roots, 3);
 }
 
 TEST(Llvm, ChecksReportTheLowestElement) {
