@@ -64,6 +64,7 @@ class Runner {
       all.kept +=
           size_class_bytes(packed_bytes(is_right ? p_.right : p_.left, width_of(is_right), 1));
     }
+    if (is_small()) return all;
     if (windowed() || vector_fits()) {
       const int64_t each = windowed() ? window_elements(p_) : p_.rows * p_.depth;
       all.during = threads * size_class_bytes(static_cast<size_t>(each) * sizeof(T));
@@ -84,6 +85,7 @@ class Runner {
     if (p_.depth == 0) return zeros();
     const ProductRun<T> whole{p_, tiles_, left_, right_, out_, epilogue_};
     if (p_.taps) return run_window_taps(whole);
+    if (is_small()) return run_small(whole);
     if (vector_fits()) return run_few_rows(whole);
     if (p_.lines) return run_window_lines(whole);
     choose();
@@ -109,11 +111,14 @@ class Runner {
   }
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
-    if (nothing_to_sum() || windowed()) return false;
+    if (nothing_to_sum() || windowed() || is_small()) return false;
     if (vector_fits() && !right) return false;
     if ((right ? p_.right : p_.left).windows() > 0) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
+  }
+  bool is_small() const {
+    return !windowed() && small_fits(p_) && cols_ == p_.cols && depth_ == p_.depth;
   }
   bool windowed() const { return p_.lines || p_.taps; }
   bool vector_fits() const { return few_rows_fit(p_, packed_right_ != nullptr); }

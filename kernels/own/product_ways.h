@@ -41,6 +41,11 @@ bool few_rows_fit(const Product& p, bool packed);
 template <class T>
 void run_few_rows(const ProductRun<T>& run);
 
+/// So few sums of so few terms that they are summed one by one, product after product.
+bool small_fits(const Product& p);
+template <class T>
+void run_small(const ProductRun<T>& run);
+
 /// Few rows against windows where they lie (windows.h), and sums over the places of windows
 /// (taps.h). For products that have them.
 template <class T>

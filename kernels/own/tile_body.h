@@ -604,6 +604,53 @@ void paired_rows(const typename V::T* m, int64_t ld, const typename V::T* x, int
   }
 }
 
+/// a * b + c, rounded once.
+inline float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+template <class Number>
+inline Number multiply_add(Number a, Number b, Number c) {
+  return a * b + c;
+}
+
+/// K: the depth, or 0 if it is another.
+template <class T, int K>
+__attribute__((noinline)) void small_of(const SmallCall<T>& t) {
+  const T *a = t.a, *b = t.b;
+  T* c = t.c;
+  const int64_t a_row = t.a_row, a_k = t.a_k, b_col = t.b_col, b_k = t.b_k;
+  const int rows = t.rows, cols = t.cols;
+  for (int64_t i = t.products; i > 0; --i, a += t.a_product, b += t.b_product) {
+    const T* row = a;
+    for (int r = rows; r > 0; --r, row += a_row) {
+      const T* column = b;
+      for (int j = cols; j > 0; --j, column += b_col) {
+        T sum = 0;
+        const auto term = [&](int k) { sum = multiply_add(row[k * a_k], column[k * b_k], sum); };
+        if constexpr (K > 0)
+          LATHE_UNROLL for (int k = 0; k < K; ++k) term(k);
+        else
+          for (int k = 0; k < t.depth; ++k) term(k);
+        *c++ = sum;
+      }
+    }
+  }
+}
+
+template <class V>
+void small(const SmallCall<typename V::T>& t) {
+  using T = typename V::T;
+  switch (t.depth) {
+    case 2:
+      return small_of<T, 2>(t);
+    case 3:
+      return small_of<T, 3>(t);
+    case 4:
+      return small_of<T, 4>(t);
+    default:
+      return small_of<T, 0>(t);
+  }
+}
+
 /// Whole numbers that are moved as the floats of their width are, by V; `Arithmetic` offers add and
 /// fma on V's registers.
 template <class V, class Number, class Arithmetic>
@@ -673,6 +720,7 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           window_lines<V>,
           row_times_matrix<V>,
           matrix_times_columns<V>,
+          small<V>,
           paired_rows<V>};
 }
 

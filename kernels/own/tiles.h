@@ -83,6 +83,18 @@ struct TapsCall {
   int rows, cols;  // rows at most `direct_rows`
   bool add;
 };
+/// Products one after the other, of all of which c[r*cols + j] = chain over k in [0, depth) of
+/// a[r*a_row + k*a_k] * b[j*b_col + k*b_k]; from one to the next a and b move by a step each, and c
+/// by rows * cols.
+template <class T>
+struct SmallCall {
+  const T* a = nullptr;
+  const T* b = nullptr;
+  T* c = nullptr;
+  int64_t a_row, a_k, b_col, b_k, a_product, b_product;
+  int rows, cols, depth;
+  int64_t products = 0;
+};
 constexpr int kLaneTaps = 9;
 constexpr int kFewColumns = 4;
 
@@ -133,6 +145,7 @@ struct Tiles {
   void (*matrix_times_columns)(const T* m, int64_t ld, const T* x, int64_t ldx, int columns,
                                int64_t depth, int64_t block, int64_t rows, T* y, int64_t ldy,
                                bool add);
+  void (*small)(const SmallCall<T>&);
   /// y[r] = the sum, in order, of the chains over `block` k each of m[r*ld + k] * x[r*ldx + k]
   void (*paired_rows)(const T* m, int64_t ld, const T* x, int64_t ldx, int64_t depth, int64_t block,
                       int64_t rows, T* y);
