@@ -14,9 +14,39 @@ bool ReduceRun::in_columns(const ReduceLines& kept) const {
   const bool neighbours = !axes_.empty() && axes_.back().stride == 1;
   const int64_t run = neighbours ? axes_.back().size : 1;
   if (kept.x_stride == 1 && run == 1) return kept.all() > 1;
+  if (narrow(kept)) return true;
   // A pick asks more of each row: it has an index beside the value. Floats have kernels for that.
   const bool asks = p_.pick_ && !(is_floating(p_.state_[0]) && lie_in_place());
   return kept.all() >= kLanes && (kept.x_stride == 1 || run < (asks ? 4 : 1) * kLanes);
+}
+
+/// No more columns than lanes, whose rows follow each other.
+bool ReduceRun::narrow(const ReduceLines& kept) const {
+  return p_.reduction_ && p_.plain_ && kept.lines == 1 && kept.x_stride == 1 && kept.results > 1 &&
+         kept.results <= kLanes && axes_.size() == 1 && axes_[0].stride == kept.results &&
+         count_ >= kLanes;
+}
+
+/// Sixteen rows are one strip: the lanes of all columns lie as those rows do.
+void ReduceRun::narrow_block(const std::byte* x, int64_t width, int64_t n, std::byte* values) {
+  alignas(64) std::byte lanes[kReduceLanes * kReduceLanes * 8];
+  const auto first = set_.reduce_first[fold()][element_type()];
+  const auto next = set_.reduce_next[fold()][element_type()];
+  const auto join = set_.reduce_join[fold()][type()];
+  const int64_t used = std::min(n, kLanes), all = n * width, strip = kLanes * width;
+  const void* begun[] = {&p_.unit_[0], x};
+  first(n == 1 ? values : lanes, begun, static_cast<size_t>(used * width));
+  for (int64_t i = strip; i < all; i += strip) {
+    const void* both[] = {lanes, x + i * element_bytes()};
+    next(lanes, both, static_cast<size_t>(std::min(strip, all - i)));
+  }
+  const int64_t lane = width * static_cast<int64_t>(size_of(p_.state_[0]));
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    if (half >= used) continue;
+    const void* both[] = {lanes, lanes + half * lane};
+    join(half == 1 ? values : lanes, both,
+         static_cast<size_t>(std::min(half, used - half) * width));
+  }
 }
 
 ReduceRun::Row ReduceRun::by_columns(const std::byte* x, const ReduceLines& kept) {
@@ -68,6 +98,8 @@ void ReduceRun::columns(const std::byte* x, const ReduceLines& some, bool in_pla
 
 void ReduceRun::column_block(const std::byte* x, const ReduceLines& some, bool in_place,
                              int64_t begin, int64_t n, std::byte* values, int64_t* at) {
+  if (narrow(some))
+    return narrow_block(x + begin * some.results * element_bytes(), some.results, n, values);
   const void* rows[kReduceBlock];
   if (in_place && axes_.size() == 1) {
     const int64_t apart = axes_[0].stride * element_bytes();

@@ -438,6 +438,8 @@ void add_lanes(SimdLoops& set, Reduction fold) {
   int f = static_cast<int>(fold);
   set.reduce_blocks[f][d] = reduce_blocks<L>;
   set.reduce_rows[f][d] = reduce_rows<L>;
+  set.reduce_first[f][d] = fold_one<F, S, In, true>;
+  set.reduce_next[f][d] = fold_one<F, S, In, false>;
   set.reduce_columns[f][d] =
       reduce_columns<typename L::T, typename L::Element, fold_one<F, S, In, true>,
                      fold_one<F, S, In, false>, short_strip<F, S, 2, 0>, fold_four<F, S, In>>;
@@ -472,13 +474,14 @@ struct PlainReduction {
 template <class F, DType D>
 void add_plain_reduction(SimdLoops& set, Reduction fold) {
   using T = Element<D>;
+  constexpr StripFn first = plain_strip<PlainReduction<F>, T, T, 2, 1>;
   constexpr StripFn join = plain_strip<PlainReduction<F>, T, T, 2, 0>;
   int f = static_cast<int>(fold), d = static_cast<int>(D);
   set.reduce_blocks[f][d] = reduce_blocks<PlainLanes<F, T>>;
   set.reduce_rows[f][d] = reduce_rows<PlainLanes<F, T>>;
-  set.reduce_columns[f][d] =
-      reduce_columns<T, T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join, join, nullptr>;
-  set.reduce_join[f][d] = join;
+  set.reduce_first[f][d] = first;
+  set.reduce_next[f][d] = set.reduce_join[f][d] = join;
+  set.reduce_columns[f][d] = reduce_columns<T, T, first, join, join, nullptr>;
   set.reduce_tree[f][d] = reduce_tree<PlainLanes<F, T>>;
 }
 template <class S>

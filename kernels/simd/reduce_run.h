@@ -122,6 +122,8 @@ class ReduceRun {
 
   // columns: reduce_columns.cpp
   bool in_columns(const ReduceLines& kept) const;
+  bool narrow(const ReduceLines& kept) const;
+  void narrow_block(const std::byte* x, int64_t width, int64_t n, std::byte* values);
   Row by_columns(const std::byte* x, const ReduceLines& kept);
   /// Of some columns that are read where they are, or gathered first; into `all` from `first` on.
   void columns(const std::byte* x, const ReduceLines& some, bool in_place, Row& all, int64_t total,

@@ -99,6 +99,8 @@ struct SimdLoops {
   ReduceRowsFn reduce_rows[kReductions][kDTypeCodes];
   ReduceColumnsFn reduce_columns[kReductions][kDTypeCodes];
   StripFn reduce_join[kReductions][kDTypeCodes];  // out[i] = combine(in[0][i], in[1][i])
+  /// out[i] = what in[0][i] becomes with the element in[1][i]; `first`: with a single in[0][0].
+  StripFn reduce_first[kReductions][kDTypeCodes], reduce_next[kReductions][kDTypeCodes];
   void (*reduce_tree[kReductions][kDTypeCodes])(void* results,
                                                 size_t n);  // results[0] = tree(n), n > 0
   PickFn pick[2][kDTypeCodes];                              // 0: lowest, 1: highest

@@ -123,6 +123,7 @@ std::vector<Layout> layouts(int64_t n) {
       {n, 3, {{n, 1}}},  // rows
       {n, 9, {{n, 1}}},  // some of them abreast
       {1, 5, {{n, 5}}},  // columns
+      {1, 16, {{n, 16}}},
       {1, 300, {{std::min<int64_t>(n, 40), 300}}},
       {2 * n, 2, {{n, 2}}},  // every other element
       {1, 4, {{n, 4}, {1, 77}}},
