@@ -5,8 +5,8 @@
 // - inputs that the program does not write to, and its results, cost nothing and are kept;
 // - views, constants and sizes are computed again;
 // - so is an elementwise or shifted value whose operands, by such steps and views, come from what
-// is
-//   kept anyway: it costs no trip through memory, as it becomes part of the kernel that reads it;
+//   is kept anyway: it costs no trip through memory, as it becomes part of the kernel that reads
+//   it;
 // - all else is kept: products, reductions, random numbers, what such a node reads (it lies in
 //   memory already), and elementwise values that would need more to be kept than they are.
 #pragma once

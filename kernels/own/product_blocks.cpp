@@ -117,7 +117,8 @@ Blocks choose_blocks(const Product& p, const TileShape& tiles, const SidesPacked
   // Copying a row is as much work as some ten panels, and of up to 32 it is read where it lies.
   b.left_rows = !packed.left && !b.left_direct && p.left.plain() && p.left.k_step() == 1 &&
                 p.cols <= 32 * tiles.cols;
-  // Copying a panel is as much work as some three strips, and of up to 16 it shows.
+  // Copying a panel is as much work as some three strips, and of up to 16 it shows. Tiles read past
+  // the last columns, where the next row has to lie.
   b.right_direct = !packed.right && p.right.plain() && p.right.x_step() == 1 &&
                    (p.right.k_step() > 0 || p.depth == 1) &&
                    (p.depth * p.cols <= 1 << 14 ||

@@ -8,11 +8,6 @@
 namespace lathe::own {
 namespace {
 
-inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-inline uint32_t fused(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
-inline uint64_t fused(uint64_t a, uint64_t b, uint64_t c) { return a * b + c; }
-
 template <class Number, int Lanes>
 struct Plain {
   using T = Number;
@@ -53,7 +48,7 @@ struct Plain {
   }
   static Reg fma(const Reg& a, const Reg& b, const Reg& c) {
     Reg r;
-    for (int i = 0; i < Lanes; ++i) r.x[i] = fused(a.x[i], b.x[i], c.x[i]);
+    for (int i = 0; i < Lanes; ++i) r.x[i] = multiply_add(a.x[i], b.x[i], c.x[i]);
     return r;
   }
   static void unzip(const Reg& a, const Reg& b, Reg& even, Reg& odd) {
